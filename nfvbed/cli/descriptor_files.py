@@ -6,7 +6,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from nfvbed.cli.descriptor_options import descriptor_of, onboard_given, refuse_others
+from nfvbed.cli.descriptor_options import descriptor_of, onboard_descriptor, refuse_others
 from nfvbed.cli.entering import open_site
 from nfvbed.cli.machine_options import refuse_machine_options
 from nfvbed.cli.onboard_check import check_given
@@ -14,12 +14,12 @@ from nfvbed.cli.support import require_deployable, variant_name
 from nfvbed.errors import UsageError
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import MachinesVnfSpec
-from nfvbed.vnfs.descriptors import csar, foreign, given, imports, parsing, shape
+from nfvbed.vnfs.descriptors import csar, descriptorfile, foreign, imports, parsing, shape
 from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.epa import require_fit
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.onboardable import Form
-from nfvbed.vnfs.descriptors.signature import Trust
+from nfvbed.vnfs.descriptors.signature import TrustedCertificates
 
 
 def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[Project, str] | None:
@@ -29,14 +29,14 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
         ConfigurationError: the file is no descriptor, or not valid; the message says what it is, and the line.
         UsageError: the file is not in the project, and more than a check is asked for.
     """
-    if given.form_of(Path(path)) is not Form.OWN:
+    if descriptorfile.form_of(Path(path)) is not Form.OWN:
         return None
     found, name = project.with_vnf_file(Path(path))
     if found is not project and not options["check"]:
         raise UsageError(
             f"VNF {name} is not among those of this project",
             where=path,
-            observed=f"nfvbed onboards VNFs by their names: {', '.join(project.vnf_names)}",
+            observed=f"nfvbed onboards VNFs by their names: {', '.join(project.vnf_names) or 'none'}",
             fix=f"put the file into {project.vnf_file(name)}; --check compares it where it is",
         )
     return found, name
@@ -54,7 +54,7 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     """
     refuse_machine_options(options)
     refuse_others(options)
-    found = given.read(descriptor_of(path, options))
+    found = descriptorfile.read(descriptor_of(path, options))
     site_spec = project.load_site(options["site"])
     if options["check"]:
         is_named = click.get_current_context().get_parameter_source("site") is not ParameterSource.DEFAULT
@@ -63,7 +63,7 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
     wanted = project.load_variant(variant_name(options["variant"], existing, site_spec, place), site_spec)
-    fit = place.fit_given(wanted, found)
+    fit = place.fit_descriptor(wanted, found)
     require_fit(fit.mismatches)
     again = require_deployable(place, wanted, existing)
     if options["dry_run"]:
@@ -71,11 +71,11 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
             click.echo(note, err=True)
         click.echo(f"{found.given.path} would be onboarded as {found.given.name} on {wanted.name}")
         return 0
-    onboard_given(place, wanted, found, options["as_json"])
+    onboard_descriptor(place, wanted, found, options["as_json"])
     return 0
 
 
-def checked(project: Project, path: Path, trust: Trust) -> str:
+def checked(project: Project, path: Path, trust: TrustedCertificates) -> str:
     """Return a line about a valid descriptor, of whatever form; no cloud is asked.
 
     Args:
@@ -85,7 +85,7 @@ def checked(project: Project, path: Path, trust: Trust) -> str:
         ConfigurationError: the file is no descriptor, or not valid; the message has the line.
         PrerequisiteError: tosca-parser, or ETSI's type files, are missing.
     """
-    form = given.form_of(path)
+    form = descriptorfile.form_of(path)
     if form is Form.OWN:
         return _own(project, path)
     if form is Form.TEMPLATE:
@@ -105,8 +105,8 @@ def _own(project: Project, path: Path) -> str:
 def _template(path: Path) -> str:
     document = shape.template(foreign.read(path))
     parsing.parse_legacy(document)
-    given.require_machines(document)
-    wanted = given.inputs_without_value(document)
+    descriptorfile.require_machines(document)
+    wanted = descriptorfile.inputs_without_value(document)
     asked = f"; --param gives values of {', '.join(wanted)}" if wanted else ""
     return f"{path}: a template, nodes {', '.join(name for name, _ in shape.nodes(document))}{asked}"
 
@@ -118,4 +118,5 @@ def _definitions(path: Path, found: Definitions) -> str:
         return f"{path}: a SOL001 descriptor, flavours: {flavours}; Tacker takes it within a package (CSAR){notes}"
     external = f"; not fetched: {', '.join(found.external)}" if found.external else ""
     counted = f"{len(found.archive.sizes)} members, {len(found.hashed)} hashes are right"
-    return f"{path}: {counted}, {given.signed_line(found)}; entry {found.entry}, flavours: {flavours}{external}{notes}"
+    signed = descriptorfile.signed_line(found)
+    return f"{path}: {counted}, {signed}; entry {found.entry}, flavours: {flavours}{external}{notes}"

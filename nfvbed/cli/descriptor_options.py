@@ -20,9 +20,9 @@ from nfvbed.spec.textfile import kind_of, read_text
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
-from nfvbed.vnfs.descriptors.onboardable import Onboardable
-from nfvbed.vnfs.descriptors.signature import Trust, read_trust
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile, DescriptorVnf
+from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
+from nfvbed.vnfs.descriptors.signature import TrustedCertificates, read_trust
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -120,14 +120,14 @@ def refuse_others(options: dict[str, Any]) -> None:
         raise UsageError(f"{options_given}: not of a descriptor in a file", fix="the descriptor says what its VNF is")
 
 
-def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
+def descriptor_of(path: str, options: dict[str, Any]) -> DescriptorFile:
     """Return the descriptor that a command names, with what its options give for it.
 
     Raises:
         UsageError: an option is not NAME=VALUE, or a value is not readable.
     """
     name = options["called"] or _NOT_IN_A_NAME.sub("-", Path(path).stem.lower()).strip("-.")[:_MOST_LETTERS]
-    return GivenDescriptor(
+    return DescriptorFile(
         path=Path(path),
         name=name,
         networks=pairs("--network", options["networks"]),
@@ -139,7 +139,7 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
     )
 
 
-def trust_of(files: tuple[str, ...]) -> Trust:
+def trust_of(files: tuple[str, ...]) -> TrustedCertificates:
     """Return the certificates that `--trusted` names.
 
     Raises:
@@ -157,10 +157,10 @@ def parameters_of(texts: tuple[str, ...]) -> dict[str, Any]:
     return {key: _value(key, text) for key, text in pairs("--param", texts).items()}
 
 
-def onboard_given(site: Site, variant: Variant, found: Onboardable, as_json: bool) -> None:
+def onboard_descriptor(site: Site, variant: Variant, found: OnboardableVnf, as_json: bool) -> None:
     """Onboard it and print what there is then."""
     try:
-        vnf = site.onboard_given(variant, found, lambda line: click.echo(line, err=True))
+        vnf = site.onboard_descriptor(variant, found, lambda line: click.echo(line, err=True))
     finally:
         site.close()
     if as_json:
@@ -169,7 +169,7 @@ def onboard_given(site: Site, variant: Variant, found: Onboardable, as_json: boo
         _print(vnf)
 
 
-def _print(vnf: GivenVnf) -> None:
+def _print(vnf: DescriptorVnf) -> None:
     was = [name for name, _ in vnf.steps] == ["found"]
     click.echo(f"{vnf.name} ({vnf.api}) {'was onboarded already' if was else 'is onboarded'}")
     for one in vnf.instances:

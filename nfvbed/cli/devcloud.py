@@ -22,7 +22,7 @@ from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import DeployError, UnknownNameError
-from nfvbed.sites.openstack.givenvnfs import owners_of
+from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from nfvbed.sites.openstack.owncloud import OwnCloud
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
@@ -106,7 +106,10 @@ def logs(service: str | None, lines: int) -> None:
         return
     if service not in found:
         raise UnknownNameError(
-            f"there is no log of {service}", where=str(places.directory / "logs"), fix=f"one of {', '.join(found)}"
+            f"there is no log of {service}",
+            where=str(places.directory / "logs"),
+            observed=f"logs: {', '.join(found) or 'none'}",
+            fix="name one of them" if found else "nfvbed devcloud start",
         )
     for line in found[service].read_text(errors="replace").splitlines()[-lines:]:
         click.echo(line)

@@ -8,13 +8,10 @@ from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import selected, simulated_option, text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
-from nfvbed.compare.comparison import compare
-from nfvbed.compare.diff import find_changes
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NotComparableError
-from nfvbed.report.load import load, make_options
-from nfvbed.report.newest import AS_STORED
+from nfvbed.report.diff import MEASURE_BOTH, NONE_COMPARABLE, read_diff
 from nfvbed.report.sides import find_sides
 from nfvbed.report.terminal.diff import diff_screen
 from nfvbed.report.terminal.screen import WIDTH
@@ -49,9 +46,7 @@ def command(
     """
     with open_store(open_project(root), store) as opened:
         sides = find_sides(opened, (before, after), selected(simulated))
-        loaded = load(opened, [side.run for side in sides], VariantModel, selection=selected(simulated))
-    comparison = compare(loaded.data, make_options(loaded, {**AS_STORED, "margin": margin}))
-    found = find_changes(comparison, *sides, loaded.variants)
+        found = read_diff(opened, sides, VariantModel, margin)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
@@ -61,8 +56,8 @@ def command(
             console.print(line, soft_wrap=True)
     if not found.comparable:
         raise NotComparableError(
-            "nothing here can be compared",
+            NONE_COMPARABLE,
             where=f"runs {before} and {after}",
             observed="; ".join(sorted({entry.reason for entry in found.points})),
-            fix="measure both in one run: nfvbed gate",
+            fix=MEASURE_BOTH,
         )

@@ -177,7 +177,7 @@ def measured(project: Project, store: Store, study: Study, rules: GateRules | No
     Raises:
         NfvbedError: as `Runner.start`; or cells were given up.
     """
-    from nfvbed.run.gatelooks import GateLooks
+    from nfvbed.run.gatestopping import GateStoppingRule
     from nfvbed.run.runner import Runner
     from nfvbed.run.tools import Tools
 
@@ -188,7 +188,7 @@ def measured(project: Project, store: Store, study: Study, rules: GateRules | No
 
     end_like_interrupt()
     with progress_on(Console(stderr=True)) as observer:
-        tools = Tools() if rules is None else Tools(decide=GateLooks(rules))
+        tools = Tools() if rules is None else Tools(decide=GateStoppingRule(rules))
         runner = Runner(store, open_site, tools, observer)
         run = runner.start(study)
     if runner.failure is not None:

@@ -171,7 +171,7 @@ def _no_rack(project: Project, site: SiteSpec) -> UsageError:
         f"site {site.name} is not deployed by kolla-ansible",
         where=f"deploy/sites/{site.name}.yml kind",
         observed=site.kind,
-        fix=f"a site of kind kolla: {', '.join(known)}",
+        fix=f"a site of kind kolla: {', '.join(known) or 'this project has none'}",
     )
 
 

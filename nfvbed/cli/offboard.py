@@ -42,7 +42,7 @@ def _offboard_given(site: Site, name: str, dry_run: bool) -> None:
         click.echo(f"VNF {name} would be offboarded")
         return
     try:
-        site.offboard_given(name, lambda line: click.echo(line, err=True))
+        site.offboard_descriptor(name, lambda line: click.echo(line, err=True))
     finally:
         site.close()
     click.echo(f"VNF {name} is offboarded; nothing of it is left")

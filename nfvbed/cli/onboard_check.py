@@ -1,6 +1,6 @@
 """`nfvbed onboard --check`: whether VNF, flavor, variant and site fit together, line by line; nothing is changed.
 
-What is asked here is what the command asks without `--check`, before it begins: `Site.fit` and `Site.fit_given`.
+What is asked here is what the command asks without `--check`, before it begins: `Site.fit` and `Site.fit_descriptor`.
 """
 
 import json
@@ -19,10 +19,10 @@ from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors import givenfit
+from nfvbed.vnfs.descriptors import descriptorfit
+from nfvbed.vnfs.descriptors.descriptorfile import ParsedDescriptor
+from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.given import ParsedDescriptor
-from nfvbed.vnfs.descriptors.givenfit import Fit
 
 
 def check_fit(
@@ -44,10 +44,10 @@ def check_fit(
     variant = project.load_variant(named_variant(variant_name, place), site)
     choice, own = asked_for(project, variant, topology, vnf, options)
     if place is None:
-        found = Fit((*misfits_of_path(variant, topology, choice), *closed))
+        found = DescriptorFit((*misfits_of_path(variant, topology, choice), *closed))
     else:
-        found = Fit(place.fit(variant, topology, choice), _not_there(place, topology, choice))
-    found += Fit(notes=tuple(filter(None, (own,))))
+        found = DescriptorFit(place.fit(variant, topology, choice), _not_there(place, topology, choice))
+    found += DescriptorFit(notes=tuple(filter(None, (own,))))
     name = f"{vnf} ({explicit_label(choice)}, flavor {choice.flavor.name}) on {variant.name} ({topology}, {site.name})"
     return report(name, found, as_json=as_json)
 
@@ -67,22 +67,24 @@ def check_given(
     place = None if site is None or variant_name is not None else opened(site, project)[0]
     variant = project.load_variant(named_variant(variant_name, place), site)
     if site is None:
-        fit = givenfit.fit(found, variant, _own_flavors(project))
-        fit += Fit(notes=("what it names is not compared with a cloud: --site names one that is an OpenStack",))
+        fit = descriptorfit.fit(found, variant, _own_flavors(project))
+        fit += DescriptorFit(
+            notes=("what it names is not compared with a cloud: --site names one that is an OpenStack",)
+        )
     else:
         fit = _on_site(project, site, variant, found)
     where = "" if site is None else f" ({site.name})"
     return report(f"{found.given.path} ({found.form.value}) on {variant.name}{where}", fit, as_json=as_json)
 
 
-def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ParsedDescriptor) -> Fit:
+def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ParsedDescriptor) -> DescriptorFit:
     place, closed = opened(site, project)
     if place is not None:
         try:
-            return place.fit_given(variant, found)
+            return place.fit_descriptor(variant, found)
         except UnsupportedError as failure:
             closed = (mismatch_of(failure, "site"),)
-    return givenfit.fit(found, variant, _own_flavors(project)) + Fit(closed)
+    return descriptorfit.fit(found, variant, _own_flavors(project)) + DescriptorFit(closed)
 
 
 def named_variant(name: str | None, place: Site | None) -> str:
@@ -110,7 +112,7 @@ def opened(site: SiteSpec, project: Project) -> tuple[Site | None, tuple[Mismatc
         return None, (mismatch_of(failure, "site"),)
 
 
-def report(name: str, found: Fit, *, as_json: bool) -> int:
+def report(name: str, found: DescriptorFit, *, as_json: bool) -> int:
     """Print what does not fit, each once, and the notes; return the exit code.
 
     Args:

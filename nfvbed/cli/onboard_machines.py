@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.descriptor_options import onboard_given, pairs, parameters_of
+from nfvbed.cli.descriptor_options import onboard_descriptor, pairs, parameters_of
 from nfvbed.cli.entering import open_site
 from nfvbed.cli.machine_options import given_of, one_flavour, refuse_options
 from nfvbed.cli.onboard_check import named_variant, opened, report
@@ -26,13 +26,13 @@ from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors import hostfit, legacy, written
+from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
-from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.machines import check
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of, guests_of
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.model import Flavour
-from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
+from nfvbed.vnfs.descriptors.onboardable import Form, RequiredImage
 from nfvbed.wholefile import write_output
 
 _REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
@@ -60,7 +60,7 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     if options["check"]:
         checked_on, closed = opened(site, project)
         variant = project.load_variant(named_variant(name, checked_on), site)
-        fit = Fit((*_mismatches(project, vnf, (checked_on, variant), chosen), *closed))
+        fit = DescriptorFit((*_mismatches(project, vnf, (checked_on, variant), chosen), *closed))
         return report(
             f"{vnf.name} (flavour {flavour}) on {variant.name} ({site.name})", fit, as_json=options["as_json"]
         )
@@ -78,7 +78,7 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
         return 0
     path.parent.mkdir(parents=True, exist_ok=True)
     write_output(path, content, "the descriptor", "make room there")
-    onboard_given(place, variant, found, options["as_json"])
+    onboard_descriptor(place, variant, found, options["as_json"])
     return 0
 
 
@@ -140,7 +140,7 @@ def _with_image(project: Project, made: ProjectVnf, variant: Variant, options: M
     return replace(
         made,
         given=replace(given, networks=made.given.networks),
-        image=BroughtImage(vnf.name, file),
+        image=RequiredImage(vnf.name, file),
         console=declared.console,
     )
 

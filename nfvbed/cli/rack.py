@@ -190,8 +190,8 @@ def _box(project: Project, name: str) -> Box:
     raise ConfigurationError(
         f"the machines of site {name} are not a box",
         where=f"deploy/sites/{name}.yml machines",
-        observed="nfvbed does not start them",
-        fix=f"one of {', '.join(known)}",
+        observed=f"sites whose machines are a box: {', '.join(known) or 'none'}",
+        fix="name one of them" if known else "write machines: box in a site's file",
     )
 
 

@@ -132,6 +132,8 @@ class Diff(Record):
     rules: Rules
     changed: dict[str, tuple[str, ...]] = {}
     """By variant (after), what differs between the resolved configurations: `key: before -> after`."""
+    unstored: tuple[str, ...] = ()
+    """Variants that have another configuration after than before, of which one is not stored."""
     points: tuple[PointChange, ...]
     simulated: bool = False
     notes: tuple[str, ...] = ()
@@ -168,6 +170,7 @@ def find_changes(comparison: Comparison, before: Side, after: Side, configuratio
         interleaved=before.run == after.run,
         rules=rules,
         changed=dict(_configured(sides, configurations)),
+        unstored=_unstored(sides, configurations),
         points=points,
         simulated=comparison.simulated,
         notes=comparison.notes if before.run != after.run else (),
@@ -221,6 +224,17 @@ def _configured(
         found = tuple(text for text in differences(*both) if text.partition(": ")[0] not in NOT_OF_A_CHANGE)
         if found:
             yield new.variant, found
+
+
+def _unstored(sides: Sequence[tuple[CellSummary, CellSummary]], configurations: Configurations) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            new.variant
+            for old, new in sides
+            if old.config_hash != new.config_hash
+            and not (configurations.get(old.config_hash) and configurations.get(new.config_hash))
+        )
+    )
 
 
 class _Changes:

@@ -26,6 +26,7 @@ from nfvbed.dashboard.results.parameters import (
     Numbered,
     RunName,
     SomeCell,
+    diff_of_runs,
     pages_of,
     part_of,
 )
@@ -131,6 +132,7 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, fin
             here="/runs",
             state=run_states(source, (run,), now())[0],
             cells=cells,
+            diff=diff_of_runs((run.id,)).address(),
             mark=SIMULATED_MARK if simulated else "",
             trials=trial_table(trials, SIMULATED_MARK if simulated else ""),
             pages=pages_of(number, count),
@@ -216,6 +218,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             tests=bool(found.comparison.tests),
             rows=[row for row in found.comparison.rows if row.mrr],
             several=len(choice.runs) > 1,
+            diff=diff_of_runs(choice.runs).address(),
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
 

@@ -76,7 +76,7 @@ def points_of(loaded: LoadedRuns, comparison: Comparison, estimand: Estimand) ->
     if lacking:
         raise NotComparableError(
             f"run {comparison.runs[0]} is no gate's",
-            observed=f"variants: {', '.join(dict.fromkeys(row.variant for row in comparison.rows))}",
+            observed=f"variants: {', '.join(dict.fromkeys(row.variant for row in comparison.rows)) or 'none'}",
             fix="nfvbed diff RUN:VARIANT RUN:VARIANT judges others",
         )
     results = loaded.data[0].results

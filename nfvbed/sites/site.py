@@ -38,10 +38,10 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.units import MIN_FRAME_SIZE_BYTES
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf
+from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.given import GivenVnf
-from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.onboardable import Onboardable
+from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
 
 if TYPE_CHECKING:
     # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
@@ -284,7 +284,7 @@ class Site(ABC):
             return ""
         return f"{variant.name} ({existing.deployment.topology}) would be set up again with ports for VNFs"
 
-    def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
+    def fit_descriptor(self, variant: Variant, found: OnboardableVnf) -> DescriptorFit:
         """Compare a user's descriptor with a variant and the site, as far as that can be asked; nothing is changed.
 
         Raises:
@@ -294,7 +294,7 @@ class Site(ABC):
         fix = "a site that is an OpenStack (--site devcloud)"
         raise self._cannot("onboard descriptors", found.source, fix)
 
-    def onboard_given(self, variant: Variant, found: Onboardable, tell: Callable[[str], None]) -> GivenVnf:
+    def onboard_descriptor(self, variant: Variant, found: OnboardableVnf, tell: Callable[[str], None]) -> DescriptorVnf:
         """Onboard the VNF of a user's descriptor; its data plane is deployed where it is not yet. Idempotent.
 
         Raises:
@@ -305,7 +305,7 @@ class Site(ABC):
         fix = "a site that is an OpenStack (--site devcloud)"
         raise self._cannot("onboard descriptors", found.source, fix)
 
-    def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
+    def offboard_descriptor(self, name: str, tell: Callable[[str], None]) -> None:
         """Remove the VNF of a descriptor that was onboarded under a name.
 
         Raises:

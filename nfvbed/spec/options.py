@@ -175,6 +175,13 @@ def name_of(options: type[DataPlaneOptions]) -> str:
     return str(names[0]) if names else ""
 
 
+def names_of(options: type[DataPlaneOptions]) -> tuple[str, ...]:
+    """Return the names of the data planes that have these options: one, or all among which they are shared."""
+    name = name_of(options)
+    shared = (each for derived in options.__subclasses__() for each in names_of(derived))
+    return tuple(sorted({name} if name else set(shared)))
+
+
 def kinds_named(kinds: tuple[PortKind, ...]) -> str:
     """Return kinds of ports as text: `vhost-user or memif`."""
     return " or ".join(kind.value for kind in kinds)

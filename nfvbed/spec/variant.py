@@ -17,7 +17,7 @@ from nfvbed.spec.framelimits import FrameLimit, narrowest, of_ports, of_vnf
 from nfvbed.spec.gateway import GATEWAYS, require_ports
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
-from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, name_of
+from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, names_of
 from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfUse
 from nfvbed.units import USUAL_FRAME_BYTES, USUAL_MTU, FrameSize, mtu_for
 
@@ -165,7 +165,12 @@ def options_of(variant: Variant, kind: type[_Options]) -> _Options:
         ConfigurationError: they are those of another.
     """
     if not isinstance(variant.options, kind):
-        raise ConfigurationError(f"variant {variant.name} is no {name_of(kind)}", observed=variant.options.dataplane)
+        raise ConfigurationError(
+            f"variant {variant.name} has another data plane than {' or '.join(names_of(kind))}",
+            where=f"deploy/variants/{variant.name}.yml options",
+            observed=f"dataplane: {variant.options.dataplane}",
+            fix="name a variant that has",
+        )
     return variant.options
 
 

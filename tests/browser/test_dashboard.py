@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.test_report_page import SERIOUS
 from tests.chromium import chromium
 from tests.dashboard_runs import ELSEWHERE, SERIES, STEP_AT, STEPPED, two_variants, with_many, with_series
+from tests.diff_runs import LATER, before_and_after
 from tests.sample_records import RUN
 
 pytestmark = pytest.mark.dashboard
@@ -24,6 +25,8 @@ PAGES = {
     "compare": f"/compare?runs={RUN}",
     "choose": "/compare?runs=latest",
     "hosts": f"/compare?runs={ELSEWHERE}&runs={RUN}&variants=ovs-dpdk",
+    "diff": f"/diff?before=baseline&after={LATER}",
+    "choose-before": f"/diff?after={LATER}",
     "runs": "/runs",
     "run": f"/runs/{RUN}",
     "why": f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64",
@@ -36,7 +39,7 @@ PAGES = {
     "raw-ethernet": "/recommend?need=raw-ethernet",
     "problem": "/runs/none",
 }
-SAVED = sorted(PAGES.keys() - {"choose", "problem"})
+SAVED = sorted(PAGES.keys() - {"choose", "choose-before", "problem"})
 """Views: a form that nothing was chosen in is none."""
 SHOWN = {"light": 1280, "dark": 400}
 PATIENCE_MS = 120_000
@@ -48,6 +51,7 @@ def _address(tmp_path_factory) -> Iterator[str]:
     two_variants(path)
     with_many(path)
     with_series(path)
+    before_and_after(path)
     with served(path) as address:
         yield address
 
@@ -183,6 +187,23 @@ def test_a_comparison_is_chosen_with_the_keyboard_and_shared_by_its_address(brow
     assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
     assert other.locator(".headline").inner_text() == page.locator(".headline").inner_text()
     other.close()
+    page.close()
+
+
+def test_before_and_after_are_found_by_words_with_the_keyboard(browser: Browser, address: str):
+    """From the page of a run: the side before by a part of its label, then the run that has it."""
+    page, _, errors = opened(browser, "dark")
+    page.goto(f"{address}/runs/{LATER}")
+    page.get_by_role("link", name="Before and after").press("Enter")
+    page.locator("input[name=before]").fill("base:ovs-dpdk")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**before=base*")
+    page.locator("#offered-before ~ ul a", has_text="baseline").press("Enter")
+    verdict = page.locator("td.verdict").first
+    assert "lower" in verdict.inner_text() and "Not interleaved" in page.locator(".notice").first.inner_text()
+    left, right = (verdict.bounding_box()[key] for key in ("x", "width"))
+    assert left + right <= SHOWN["dark"], "the verdict is seen without scrolling"
+    assert errors == []
     page.close()
 
 

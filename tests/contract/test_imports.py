@@ -123,7 +123,7 @@ ARROWS = {
     "nfvbed.sites.openstack": (
         ("site",),
         ("disruption", "setting_up"),
-        ("givenvnfs",),
+        ("descriptorvnfs",),
         ("tackervnfs",),
         ("seeds",),
         ("existing", "owncloud"),
@@ -148,8 +148,8 @@ ARROWS = {
     "nfvbed.vnfs": (
         ("peers", "price"),
         ("catalogue",),
-        ("descriptors", "guest", "sockets"),
-        ("epc",),
+        ("descriptors", "sockets"),
+        ("epc", "guest"),
         ("gateway", "process", "vm"),
         (OWN,),
     ),

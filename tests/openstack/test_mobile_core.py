@@ -15,7 +15,7 @@ from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
-from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
+from nfvbed.vnfs.descriptors.onboardable import Form, RequiredImage
 from tests.openstack.cloud_driver import ROOT
 from tests.openstack.test_site import ok
 from tests.openstack.test_tacker_samples import offboard, onboarded
@@ -65,7 +65,7 @@ def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboa
         name="vepc",
         form=Form.TEMPLATE,
         source="vnf.yml",
-        image=BroughtImage("vepc", file),
+        image=RequiredImage("vepc", file),
         console=declared.console,
         vnf=changed,
         flavour=several.TWO,
@@ -77,7 +77,7 @@ def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboa
     place = open_site(site, ROOT)
     try:
         with pytest.raises(OnboardError, match="vepc is not ready") as failure:
-            place.onboard_given(several.PROJECT.load_variant(VARIANT, site), core, print)
+            place.onboard_descriptor(several.PROJECT.load_variant(VARIANT, site), core, print)
     finally:
         place.close()
     assert failure.value.where.startswith("step attach")

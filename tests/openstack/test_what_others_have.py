@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.cloud.tacker import journal, others
-from nfvbed.sites.openstack.givenvnfs import owners_of
+from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from tests.openstack.cloud_driver import nfvbed, verb
 
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(900), pytest.mark.usefixtures("nothing_onboarded")]

@@ -57,7 +57,7 @@ def choose_class(counts: Sequence[Census], classes: Sequence[str], needed: int, 
     if wanted != AUTO and wanted not in classes:
         raise NotComparableError(
             f"no trial ran in placement class {wanted}",
-            observed=f"classes found on this host: {', '.join(classes)}",
+            observed=f"classes found on this host: {', '.join(classes) or 'none'}",
             fix="leave out --class, or measure longer until the host changes its state",
         )
 

@@ -144,7 +144,10 @@ def _title(view: ChainView | None) -> str:
 def _require_site(project: Project, site: str) -> None:
     if site not in project.site_names:
         raise NotThereError(
-            "there is no such site", where=site, observed=f"there are {', '.join(project.site_names)}", fix="choose one"
+            "there is no such site",
+            where=site,
+            observed=f"there are {', '.join(project.site_names) or 'none'}",
+            fix="choose one",
         )
 
 

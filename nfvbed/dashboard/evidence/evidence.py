@@ -1,4 +1,4 @@
-"""Routes beside runs and comparisons: the first page, settings over time, published tables, recommendations."""
+"""Routes beside runs and comparisons: the first page, before and after, trends, published tables, recommendations."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -8,6 +8,8 @@ from fastapi import APIRouter
 from nfvbed.compare.recommendation.recommendation import Measures
 from nfvbed.dashboard.annotating import annotating
 from nfvbed.dashboard.evidence.acknowledging import acknowledging
+from nfvbed.dashboard.evidence.diff import Diffs
+from nfvbed.dashboard.evidence.diffpage import api_of_diffs, pages_of_diffs
 from nfvbed.dashboard.evidence.frontpage import pages_of_front
 from nfvbed.dashboard.evidence.publishedpage import api_of_published, pages_of_published
 from nfvbed.dashboard.evidence.recommendation import Recommender
@@ -22,15 +24,17 @@ from nfvbed.dashboard.results.source import Source
 def evidence(
     source: Source, pictures: Pictures, now: Callable[[], datetime], operations: Operations | None, measures: Measures
 ) -> tuple[APIRouter, ...]:
-    """Return the routers of the first page, trends, published tables, recommendations and annotations.
+    """Return the routers of the first page, diffs, trends, published tables, recommendations and annotations.
 
     Args:
         operations: what is needed to acknowledge steps and to annotate runs; None: nothing can be.
         measures: is asked of commands before they are proposed.
     """
-    trends, recommender = Trends(source.store, now), Recommender(source, measures)
+    trends, recommender, diffs = Trends(source.store, now), Recommender(source, measures), Diffs(source)
     return (
         pages_of_front(source, recommender, now, measures),
+        pages_of_diffs(diffs),
+        api_of_diffs(diffs),
         pages_of_trends(trends, pictures),
         files_of_trends(trends, pictures),
         api_of_trends(trends),

@@ -1,5 +1,6 @@
 """What can be chosen on the page of a comparison, and what is."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,11 +64,8 @@ def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...]) -> F
     listed = [*newest, *(source.run(run) for run in ids if run not in {found.id for found in newest})]
     known = source.variants_of(ids)
     return Form(
-        runs=tuple(Option(run.id, _text(run, marks.get(run.id, Marks())), run.id in ids) for run in listed),
-        known=tuple(
-            (marks[run.id].label if run.id in marks and marks[run.id].label else run.id, _text(run, Marks()))
-            for run in newest_known
-        ),
+        runs=tuple(Option(run.id, run_text(run, marks.get(run.id, Marks())), run.id in ids) for run in listed),
+        known=_completions(newest_known, marks),
         variants=tuple(Option(name, name, name in shown) for name in known),
         baselines=(
             Option("", "the experiment's", asked.baseline is None),
@@ -81,6 +79,17 @@ def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...]) -> F
     )
 
 
-def _text(run: RunRecord, marks: Marks) -> str:
+def known_runs(source: Source) -> tuple[tuple[str, str], ...]:
+    """Return what a field of a run completes: labels or ids of the newest runs, each with what it is of."""
+    newest, _ = source.store.runs_page(Part(limit=KNOWN), MEASURED)
+    return _completions(newest, source.store.marks())
+
+
+def _completions(runs: Sequence[RunRecord], marks: Mapping[str, Marks]) -> tuple[tuple[str, str], ...]:
+    return tuple((marks.get(run.id, Marks()).label or run.id, run_text(run, Marks())) for run in runs)
+
+
+def run_text(run: RunRecord, marks: Marks) -> str:
+    """Return when a run began, what it is of, and how it is named."""
     named = ", ".join(part for part in (marks.label, wording.short_run(run.id), "hidden" * marks.hidden) if part)
     return f"{run.started_at[:16].replace('T', ' ')} {run.experiment} ({named})"

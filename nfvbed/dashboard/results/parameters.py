@@ -1,11 +1,14 @@
 """Query parameters, bounded: what a URL may ask for."""
 
+from collections.abc import Sequence
 from typing import Annotated, Final
+from urllib.parse import urlencode
 
 from fastapi import Depends, Path, Query
 from pydantic import StringConstraints
 
 from nfvbed.compare.chains import HALF, ShareReference, ShareRequirement
+from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.results.source import MOST_SETTINGS, Choice, Source
 from nfvbed.records import Record
 from nfvbed.report.page.comparison import Grouping
@@ -87,6 +90,47 @@ def _asked(
 
 
 AskedFor = Annotated[ComparisonQuery, Depends(_asked)]
+
+
+LONGEST_SIDE: Final = 200
+SideName = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_SIDE, description="RUN, RUN:VARIANT, VARIANT, or options as measured: KEY=VALUE,KEY=VALUE"
+    ),
+]
+"""Of a diff."""
+MARGIN: Final = Rules().margin
+Margin = Annotated[float, Query(gt=0, lt=1, description="ratios this near to 1 count as the same")]
+
+
+class DiffQuery(Record):
+    """Before and after, as a URL asks for it."""
+
+    before: str = ""
+    after: str = ""
+    margin: float = MARGIN
+
+    def address(self, **changed: str) -> str:
+        """Return the address of this diff with other values."""
+        return f"/diff?{urlencode({**self.model_dump(), **changed})}"
+
+
+def diff_of_runs(runs: Sequence[str]) -> DiffQuery:
+    """Return a diff of two runs, the older one first, or of one run after another that is still to be chosen.
+
+    Args:
+        runs: their ids, which begin with the time.
+    """
+    older, newest = sorted(runs)[:-1], max(runs)
+    return DiffQuery(before=older[0] if len(older) == 1 else "", after=newest)
+
+
+def _diff(before: SideName = "", after: SideName = "", margin: Margin = MARGIN) -> DiffQuery:
+    return DiffQuery(before=before.strip(), after=after.strip(), margin=margin)
+
+
+DiffAskedFor = Annotated[DiffQuery, Depends(_diff)]
 
 
 def part_of(page: int) -> Part:

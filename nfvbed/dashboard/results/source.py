@@ -21,7 +21,7 @@ from nfvbed.records.selection import MEASURED
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
-from nfvbed.report.landing import LOOKED_AT, Landing, land, why_unanswered
+from nfvbed.report.landing import LOOKED_AT, LandingRun, land, why_unanswered
 from nfvbed.report.load import LoadedRuns, context_of, described, load, make_options
 from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
@@ -90,7 +90,7 @@ class Source:
         except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=name, observed=error.observed, fix=error.fix) from error
 
-    def landing(self) -> Landing | None:
+    def landing(self) -> LandingRun | None:
         """Return the run that is shown where none is asked for; None where none was measured."""
         return land(self.store.runs_page(Part(limit=LOOKED_AT), MEASURED)[0], self._why_unanswered)
 
@@ -163,7 +163,7 @@ class Source:
             NotThereError: the run has no such cell.
         """
         extent = self.store.extent(run.id)
-        _require_few((extent,))
+        require_few((extent,))
         return self._explained.read((run.id, cell, extent), lambda: self._explain(run, cell))
 
     def _explain(self, run: RunRecord, cell: str) -> tuple[Explanation, LoadedRuns]:
@@ -188,7 +188,7 @@ class Source:
         return self._answers[key]
 
     def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> ShownComparison:
-        _require_few(extents)
+        require_few(extents)
         latency_of = choice.variants if choice.latency else ()
         loaded = load(self.store, choice.runs, VariantModel, latency_of)
         options = make_options(loaded, _options(choice.baseline, choice.variants))
@@ -212,7 +212,12 @@ def _options(baseline: str | None = None, variants: tuple[str, ...] = ()) -> dic
     }
 
 
-def _require_few(extents: tuple[Extent, ...]) -> None:
+def require_few(extents: tuple[Extent, ...]) -> None:
+    """Raise where runs have more trials than a page compares.
+
+    Raises:
+        UsageError: they have.
+    """
     trials = sum(extent.trials for extent in extents)
     if trials > MOST_TRIALS:
         raise UsageError(

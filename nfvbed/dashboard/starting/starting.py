@@ -212,4 +212,5 @@ def _require(field: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             what = f"there is no such {'VNF' if field == 'vnf' else field}"
-            raise UsageError(what, where=field, observed=repr(name[:60]), fix=f"one of {', '.join(known)}")
+            fix = f"one of {', '.join(known)}" if known else "the project has none"
+            raise UsageError(what, where=field, observed=repr(name[:60]), fix=fix)

@@ -88,7 +88,7 @@ class MachineRowVnf:
                 raise UnsupportedError(
                     f"site {site} has no network {link} for {where}",
                     where=f"links of vnfd/{self._vnf.name}/vnf.yml",
-                    observed=f"there are {', '.join(place.networks.named)}",
+                    observed=f"there are {', '.join(place.networks.named) or 'none'}",
                     fix="name one of these; tunnels: a rack whose data planes all have VXLAN",
                 )
         if place.computes:

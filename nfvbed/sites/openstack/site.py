@@ -30,12 +30,12 @@ from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
+from nfvbed.sites.openstack import mobilecore, paths, storeddeployment, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
+from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from nfvbed.sites.openstack.disruption import CloudControl, disrupt, require_disruptable
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
-from nfvbed.sites.openstack.givenvnfs import owners_of
 from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import CloudSetup
@@ -49,10 +49,10 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.descriptors import hostfit
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf
+from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
-from nfvbed.vnfs.descriptors.given import GivenVnf
-from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.onboardable import Onboardable
+from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
 from nfvbed.vnfs.numa import Host
 
 
@@ -270,14 +270,14 @@ class OpenstackSite(Site):
         existing.require_same(variant, topology, vnf)
         return ""
 
-    def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
+    def fit_descriptor(self, variant: Variant, found: OnboardableVnf) -> DescriptorFit:
         """Compare a descriptor with the variant, and its names with those of the cloud."""
         bare = self._fit_bare(variant)
-        return Fit(bare) if bare else self._setting_up.given.fit(variant, found)
+        return DescriptorFit(bare) if bare else self._setting_up.given.fit(variant, found)
 
-    def onboard_given(self, variant: Variant, found: Onboardable, tell: Callable[[str], None]) -> GivenVnf:
+    def onboard_descriptor(self, variant: Variant, found: OnboardableVnf, tell: Callable[[str], None]) -> DescriptorVnf:
         """Onboard a VNF through the API that takes its descriptor; it is on no path."""
-        fit = self.fit_given(variant, found)
+        fit = self.fit_descriptor(variant, found)
         require_fit(fit.mismatches)
         for note in fit.notes:
             tell(note)
@@ -288,7 +288,7 @@ class OpenstackSite(Site):
         self._target.bring_up()
         return self._setting_up.given.onboard(found, tell)
 
-    def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
+    def offboard_descriptor(self, name: str, tell: Callable[[str], None]) -> None:
         """Remove the VNF through Tacker."""
         self.begin()
         self._setting_up.given.offboard(name, tell)
@@ -324,7 +324,7 @@ class OpenstackSite(Site):
         if deployment.id in self._live:
             self.destroy(deployment)
         bare = self._setting_up.offboard(found)
-        remembered.save(self._target.folder, bare)
+        storeddeployment.save(self._target.folder, bare)
         return bare.deployment
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
@@ -378,8 +378,8 @@ class OpenstackSite(Site):
         found = self._find_left()
         if found is not None and found.deployment.id == deployed.deployment.id:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            verified = remembered.Verification(at=now, findings=findings)
-            remembered.save(self._target.folder, replace(found, verified=verified))
+            verified = storeddeployment.Verification(at=now, findings=findings)
+            storeddeployment.save(self._target.folder, replace(found, verified=verified))
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Return site, compute, generator, cores and VNFs; for a foreign cloud also which one it is."""
@@ -472,10 +472,10 @@ class OpenstackSite(Site):
             )
         return self._live[deployment.id]
 
-    def _find_left(self) -> remembered.RememberedDeployment | None:
-        return remembered.find(self._target.folder)
+    def _find_left(self) -> storeddeployment.StoredDeployment | None:
+        return storeddeployment.find(self._target.folder)
 
-    def _require_left(self, deployment: Deployment) -> remembered.RememberedDeployment:
+    def _require_left(self, deployment: Deployment) -> storeddeployment.StoredDeployment:
         found = self._find_left()
         if found is None or found.deployment.id != deployment.id or found.choice is None:
             raise DeployError(
@@ -490,18 +490,18 @@ class OpenstackSite(Site):
     def _stay(self, live: CloudDeployment) -> Deployment:
         live.stays = True
         self._add(live)
-        remembered.save(
+        storeddeployment.save(
             self._target.folder,
-            remembered.RememberedDeployment(
+            storeddeployment.StoredDeployment(
                 live.deployment,
                 live.wanted.variant,
                 live.arrangement,
                 live.wanted.choice,
-                remembered.since_now(),
+                storeddeployment.since_now(),
                 compute=live.compute.host if self._target.ours else "",
             ),
         )
-        remembered.done(self._target.folder)
+        storeddeployment.done(self._target.folder)
         return live.deployment
 
 

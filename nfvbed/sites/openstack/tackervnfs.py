@@ -35,7 +35,7 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout, chains, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors import asked, epa
+from nfvbed.vnfs.descriptors import epa, requestedresources
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.check import CheckContext, check
@@ -100,7 +100,7 @@ class TackerVnfs(VnfProvider):
             (machine,) = descriptor_of(choice, networks, image, specs, direct=direct).only.machines
         except UnsupportedError as failure:
             return (epa.mismatch_of(failure, "descriptor"),)
-        return epa.compare(asked.of_machine(machine), choice.flavor, variant, choice)
+        return epa.compare(requestedresources.of_machine(machine), choice.flavor, variant, choice)
 
     def _fit_row(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
         """Compare each machine in a row with its flavor and the variant."""

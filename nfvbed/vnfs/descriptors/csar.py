@@ -11,7 +11,7 @@ from nfvbed.vnfs.descriptors.archive import Archive
 from nfvbed.vnfs.descriptors.cms import Signer
 from nfvbed.vnfs.descriptors.imports import Definitions
 from nfvbed.vnfs.descriptors.manifest import META
-from nfvbed.vnfs.descriptors.signature import Trust
+from nfvbed.vnfs.descriptors.signature import TrustedCertificates
 from nfvbed.vnfs.descriptors.swimages import require_images
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -47,10 +47,10 @@ class Package(Definitions):
     """Who signed its manifest, or the whole of it; None: nobody did."""
 
 
-_ANYONE = Trust()
+_ANYONE = TrustedCertificates()
 
 
-def read(path: Path, trust: Trust = _ANYONE) -> Package:
+def read(path: Path, trust: TrustedCertificates = _ANYONE) -> Package:
     """Read a package from any source; its signatures are verified first. One that is signed whole is copied out of it.
 
     Raises:

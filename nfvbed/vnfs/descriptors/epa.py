@@ -10,7 +10,7 @@ from nfvbed.records import PortKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors.asked import RequestedResources
+from nfvbed.vnfs.descriptors.requestedresources import RequestedResources
 
 PAGES = "hw:mem_page_size"
 _NUMA = "hw:numa_"

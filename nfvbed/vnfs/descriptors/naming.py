@@ -62,7 +62,7 @@ class CloudNames:
 
 
 @dataclass(frozen=True)
-class NamedThing:
+class NamedResource:
     """A thing of the cloud that a descriptor names."""
 
     kind: str
@@ -72,12 +72,12 @@ class NamedThing:
     """Place in the file."""
 
 
-def names_of(document: Document, machine: str | None = None) -> list[NamedThing]:
+def names_of(document: Document, machine: str | None = None) -> list[NamedResource]:
     """Return the names in a descriptor; machine: the only node that is examined."""
-    found = [NamedThing(kind, name, document.where(key)) for kind, key, name in named(document, machine)]
-    return (
-        found if machine else found + [NamedThing(ADDRESS, one, document.where(key)) for key, one in _fixed(document)]
-    )
+    found = [NamedResource(kind, name, document.where(key)) for kind, key, name in named(document, machine)]
+    if machine:
+        return found
+    return found + [NamedResource(ADDRESS, one, document.where(key)) for key, one in _fixed(document)]
 
 
 def _fixed(document: Document) -> Iterator[tuple[KeyPath, str]]:
@@ -90,7 +90,7 @@ def _fixed(document: Document) -> Iterator[tuple[KeyPath, str]]:
             yield key, str(found)
 
 
-def lacking(names: Iterable[NamedThing], known: CloudNames, fix: str = "") -> list[Mismatch]:
+def lacking(names: Iterable[NamedResource], known: CloudNames, fix: str = "") -> list[Mismatch]:
     """Return the names that the cloud does not have, each with its place.
 
     Args:

@@ -10,7 +10,7 @@ from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.model import Flavour
-from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
+from nfvbed.vnfs.descriptors.naming import CloudNames, NamedResource
 
 if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
     from nfvbed.host.qemu.images import Image
@@ -30,7 +30,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class BroughtImage:
+class RequiredImage:
     """An image that must be in the cloud before the VNF."""
 
     vnf: str
@@ -39,7 +39,7 @@ class BroughtImage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Onboardable(ABC):
+class OnboardableVnf(ABC):
     """A VNF that can be onboarded by itself."""
 
     name: str
@@ -49,7 +49,7 @@ class Onboardable(ABC):
     """Path of the file that it is of."""
     notes: tuple[str, ...] = ()
     """What was read in the place of something else."""
-    image: BroughtImage | None = None
+    image: RequiredImage | None = None
     """What is put into Glance before; None: the cloud has what the descriptor names."""
     console: ConsoleSpec | None = None
     """What its consoles say when it is ready; None: it is when its instances are ACTIVE."""
@@ -69,7 +69,7 @@ class Onboardable(ABC):
         """
 
     @abstractmethod
-    def names(self) -> Sequence[NamedThing]:
+    def names(self) -> Sequence[NamedResource]:
         """Return the names of the cloud in it."""
 
     @abstractmethod

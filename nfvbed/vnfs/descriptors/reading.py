@@ -8,9 +8,9 @@ from typing import Any
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.vnfs.descriptors import naming, shape
-from nfvbed.vnfs.descriptors.asked import MACHINES, POINTS, of_document, vnic_of
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.model import ConnectionPoint, Flavour, Group, Link, Machine, Size, Subnet
+from nfvbed.vnfs.descriptors.requestedresources import MACHINES, POINTS, of_document, vnic_of
 
 _LINK, _MADE_LINK = "tosca.nodes.nfv.VL", "tosca.nodes.nfv.VnfVirtualLink"
 _L3: KeyPath = ("vl_profile", "virtual_link_protocol_data", 0, "l3_protocol_data")

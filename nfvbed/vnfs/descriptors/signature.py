@@ -28,14 +28,14 @@ _AGAIN = "get the package again from who made it; it was changed after it was si
 
 
 @dataclass(frozen=True)
-class Trust:
+class TrustedCertificates:
     """The certificates that a user trusts."""
 
     certificates: tuple[bytes, ...] = ()
     """In PEM. Empty: a signature is verified, whoever signed, and a package may have none."""
 
 
-def read_trust(paths: Sequence[Path]) -> Trust:
+def read_trust(paths: Sequence[Path]) -> TrustedCertificates:
     """Read certificates that are trusted.
 
     Raises:
@@ -52,7 +52,7 @@ def read_trust(paths: Sequence[Path]) -> Trust:
                 fix="a certificate in PEM: openssl x509 -inform DER -in FILE -out FILE.pem",
             )
         found.append(content)
-    return Trust(tuple(found))
+    return TrustedCertificates(tuple(found))
 
 
 def is_signed_whole(archive: Archive) -> bool:
@@ -61,7 +61,7 @@ def is_signed_whole(archive: Archive) -> bool:
     return META not in archive.sizes and len(inner) == len(signatures) == 1
 
 
-def opened_whole(archive: Archive, trust: Trust) -> tuple[Archive, Signer]:
+def opened_whole(archive: Archive, trust: TrustedCertificates) -> tuple[Archive, Signer]:
     """Verify the signature of a package within an archive; return the package, from a file that goes with it.
 
     Raises:
@@ -77,7 +77,9 @@ def opened_whole(archive: Archive, trust: Trust) -> tuple[Archive, Signer]:
     return Archive(copy, shown=archive.where(inner), folder=folder), signer
 
 
-def of_manifest(archive: Archive, meta: Mapping[str, tuple[str, int]], manifest: str, trust: Trust) -> Signer | None:
+def of_manifest(
+    archive: Archive, meta: Mapping[str, tuple[str, int]], manifest: str, trust: TrustedCertificates
+) -> Signer | None:
     """Verify the signature at a manifest's end, and those of single artifacts; return who signed, None: nobody did.
 
     Args:
@@ -127,7 +129,7 @@ def _certificate(archive: Archive, meta: Mapping[str, tuple[str, int]], manifest
     return archive.content(name, _MOST_BYTES) if name else b""
 
 
-def _of_artifacts(archive: Archive, manifest: str, by: tuple[bytes, Trust]) -> Iterator[tuple[str, str]]:
+def _of_artifacts(archive: Archive, manifest: str, by: tuple[bytes, TrustedCertificates]) -> Iterator[tuple[str, str]]:
     """Verify the artifacts that have signatures of their own; yield the members with signature and certificate."""
     common, trust = by
     for one in artifacts.signed(archive, manifest):
@@ -169,7 +171,7 @@ def _verified(
     at: tuple[str, int | None],
     content: Path,
     certificate: bytes,
-    trust: Trust,
+    trust: TrustedCertificates,
     signature: bytes | None = None,
 ) -> Signer:
     """Verify one signature.

@@ -13,8 +13,8 @@ from nfvbed.host.qemu.images import Image
 from nfvbed.sites.lab import machine, site
 from nfvbed.spec.machines import FormSpec
 from nfvbed.vnfs.descriptors import csar, imports
-from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
-from nfvbed.vnfs.descriptors.onboardable import BroughtImage
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf, VnfcInstance
+from nfvbed.vnfs.descriptors.onboardable import RequiredImage
 
 ROOT = Path(__file__).parents[3]
 
@@ -153,10 +153,10 @@ class Cloud:
     def require(self, variant):
         self.asked.append(variant.name)
 
-    def onboard_given(self, variant, found, tell):
+    def onboard_descriptor(self, variant, found, tell):
         self.asked.append((variant.name, found))
-        instance = GivenInstance("1", "core", "node", (("data0", "02:00:00:00:00:01"),), "login:")
-        return GivenVnf(found.name, "legacy", (instance,), (("create", 1),))
+        instance = VnfcInstance("1", "core", "node", (("data0", "02:00:00:00:00:01"),), "login:")
+        return DescriptorVnf(found.name, "legacy", (instance,), (("create", 1),))
 
     def close(self):
         pass
@@ -208,7 +208,7 @@ def test_package_of_a_flavour_is_onboarded_where_the_site_takes_packages(tmp_pat
         "edge_sgi": "right",
     }
     assert asked_for.parameters["lcm-operation-user-data-class"] == "UserData"
-    assert (given.image, given.console.failed) == (BroughtImage("vepc", image), "vepc: failed: ")
+    assert (given.image, given.console.failed) == (RequiredImage("vepc", image), "vepc: failed: ")
     found = csar.read(tmp_path / "made/vepc-two-guests.csar")
     assert list(imports.flavours(found)) == ["two-guests"]
     assert "name: nfvbed-vepc-dddddddddddd" in found.archive.text("Definitions/vepc_flavour.yaml")

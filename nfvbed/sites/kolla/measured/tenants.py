@@ -4,7 +4,7 @@ from nfvbed.cloud.tacker import journal, others
 from nfvbed.cloud.tacker.connection import connect
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.givenvnfs import owners_of
+from nfvbed.sites.openstack.descriptorvnfs import owners_of
 
 
 def require_own(places: RackPlaces, site: str, *, evict: bool) -> None:

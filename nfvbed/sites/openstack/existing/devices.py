@@ -99,7 +99,7 @@ def _require_device(port: CloudPortSpec, where: str) -> None:
         raise PrerequisiteError(
             "a device of the generator is not on this machine",
             where=where,
-            observed=f"{port.named}; there are {', '.join(names)}",
+            observed=f"{port.named}; there are {', '.join(names) or 'none'}",
             fix="name one that reaches the network of the same place in networks",
         )
     found = _uses(port)

@@ -10,10 +10,10 @@ from nfvbed.spec.machines import DEFAULT_FLAVOUR, MachinesVnfSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, Vnic
 from nfvbed.vnfs.descriptors import epa
-from nfvbed.vnfs.descriptors.asked import RequestedResources
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.descriptor import Guest, guests_of
 from nfvbed.vnfs.descriptors.model import Flavour, Machine
+from nfvbed.vnfs.descriptors.requestedresources import RequestedResources
 
 _PAGES = "hw:mem_page_size"
 

@@ -10,12 +10,12 @@ from nfvbed.vnfs.descriptors import legacy, naming, written
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
 from nfvbed.vnfs.descriptors.model import Flavour, Machine, VnfDescriptor
-from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
-from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
+from nfvbed.vnfs.descriptors.naming import CloudNames, NamedResource
+from nfvbed.vnfs.descriptors.onboardable import Form, OnboardableVnf
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectVnf(Onboardable):
+class ProjectVnf(OnboardableVnf):
     """One deployment flavour of such a VNF."""
 
     vnf: MachinesVnfSpec
@@ -54,16 +54,16 @@ class ProjectVnf(Onboardable):
         flavour = self.descriptor().only
         return replace(flavour, machines=tuple(replace(one, places=self._places(one)) for one in flavour.machines))
 
-    def names(self) -> Sequence[NamedThing]:
+    def names(self) -> Sequence[NamedResource]:
         """Return the images, flavors, zones and networks that it needs from the cloud."""
         flavour = self.descriptor().only
         found = [
-            NamedThing(kind, name, self._places(one)[kind])
+            NamedResource(kind, name, self._places(one)[kind])
             for one in flavour.machines
             for kind, name in legacy.named(one).items()
         ]
         links = [one for one in flavour.links if not one.made]
-        return [*found, *(NamedThing("network", one.network, f"{self.source} link {one.name}") for one in links)]
+        return [*found, *(NamedResource("network", one.network, f"{self.source} link {one.name}") for one in links)]
 
     def _places(self, one: Machine) -> dict[str, str]:
         return dict.fromkeys(legacy.named(one), f"{self.source} machine {one.name}")

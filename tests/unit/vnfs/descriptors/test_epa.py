@@ -6,8 +6,8 @@ import pytest
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.flavor import Flavor, NumaNodeSpec
-from nfvbed.vnfs.descriptors import asked, epa, hostfit, legacy
-from nfvbed.vnfs.descriptors.asked import RequestedResources
+from nfvbed.vnfs.descriptors import epa, hostfit, legacy, requestedresources
+from nfvbed.vnfs.descriptors.requestedresources import RequestedResources
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors.requests import PROJECT, choice_of, legacy_document, request
 from tests.unit.vnfs.test_numa import host
@@ -20,7 +20,7 @@ def compared(made, variant, forwarding="io"):
     """Compare vloop's machine with its own flavor and a variant."""
     (machine,) = made.only.machines
     choice = choice_of(machine.flavor.removeprefix("nfvbed."), forwarding)
-    return epa.compare(asked.of_machine(machine), choice.flavor, variant, choice)
+    return epa.compare(requestedresources.of_machine(machine), choice.flavor, variant, choice)
 
 
 def subjects(found):
@@ -105,7 +105,7 @@ def with_compute(**changes):
 
 
 def test_what_a_written_descriptor_asks_is_told_with_its_lines():
-    found = asked.of_document(with_compute())
+    found = requestedresources.of_document(with_compute())
     assert (found.vcpus, found.memory_mib) == (8, 3814)
     assert found.specs == {
         "hw:mem_page_size": "2048",
@@ -120,7 +120,7 @@ def test_what_a_written_descriptor_asks_is_told_with_its_lines():
 
 def test_size_that_cannot_be_read_is_refused_with_its_line():
     with pytest.raises(ConfigurationError, match="a size cannot be read") as failure:
-        asked.of_document(with_compute(mem_size="4 potatoes"))
+        requestedresources.of_document(with_compute(mem_size="4 potatoes"))
     assert "mem_size" in failure.value.where
 
 

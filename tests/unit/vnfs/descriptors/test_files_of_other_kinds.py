@@ -8,8 +8,8 @@ import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
-from nfvbed.vnfs.descriptors import csar, given, givenfit, sol
-from nfvbed.vnfs.descriptors.given import GivenDescriptor
+from nfvbed.vnfs.descriptors import csar, descriptorfile, descriptorfit, sol
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from tests.unit.vnfs.descriptors.requests import request
 
@@ -77,8 +77,8 @@ topology_template:
 
 def read_whole(path):
     """Ask all that is asked of a file before a cloud is."""
-    found = given.read(GivenDescriptor(path, "x"))
-    givenfit.fit(found, PROJECT.load_variant("ovs-dpdk"), {})
+    found = descriptorfile.read(DescriptorFile(path, "x"))
+    descriptorfit.fit(found, PROJECT.load_variant("ovs-dpdk"), {})
     found.names()
     found.lacking(NOTHING)
 
@@ -108,11 +108,11 @@ def test_a_file_that_is_no_text_is_named(name, tmp_path):
 
 def test_a_large_file_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
     path = tmp_path / "large.yaml"
-    path.write_text(HEAD + "# " + "x" * given.foreign.MOST_BYTES)
-    monkeypatch.setattr(given, "parse_document", lambda *_: pytest.fail("it is parsed"))
+    path.write_text(HEAD + "# " + "x" * descriptorfile.foreign.MOST_BYTES)
+    monkeypatch.setattr(descriptorfile, "parse_document", lambda *_: pytest.fail("it is parsed"))
     with pytest.raises(ConfigurationError, match="too large"):
         read_whole(path)
-    path.write_text("vnfd-catalog:\n" + "# " + "x" * given.foreign.MOST_BYTES)
+    path.write_text("vnfd-catalog:\n" + "# " + "x" * descriptorfile.foreign.MOST_BYTES)
     with pytest.raises(ConfigurationError, match="of OSM"):
         read_whole(path)
 

@@ -9,7 +9,7 @@ from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.spec.document import parse_document
-from nfvbed.vnfs.descriptors import asked, csar, hot, legacy, sol, solvnfd, written
+from nfvbed.vnfs.descriptors import csar, hot, legacy, requestedresources, sol, solvnfd, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 from nfvbed.vnfs.descriptors.yamltext import dump
@@ -141,7 +141,7 @@ def test_package_asks_for_what_the_flavor_has(keys, tmp_path):
     made = request(**keys)
     path = tmp_path / "vloop.csar"
     path.write_bytes(csar.write(sol.files(made)))
-    found = asked.of_document(csar.read(path).definitions["Definitions/vloop_flavour.yaml"])
+    found = requestedresources.of_document(csar.read(path).definitions["Definitions/vloop_flavour.yaml"])
     machine = made.only.machines[0]
     assert found.vcpus == machine.size.vcpus
     assert found.memory_mib == machine.size.memory_mib

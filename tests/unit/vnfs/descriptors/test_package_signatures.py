@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.hazmat.primitives.serialization.pkcs7 import PKCS7Options, PKCS7SignatureBuilder
 from cryptography.x509.oid import NameOID
 
-from nfvbed.vnfs.descriptors import cms, csar, given, sol
+from nfvbed.vnfs.descriptors import cms, csar, descriptorfile, sol
 from nfvbed.vnfs.descriptors.manifest import META
-from nfvbed.vnfs.descriptors.signature import Trust, read_trust
+from nfvbed.vnfs.descriptors.signature import TrustedCertificates, read_trust
 from tests.refusals import misconfigured
 from tests.unit.vnfs.descriptors.requests import request
 
@@ -80,14 +80,14 @@ def test_signed_manifest_is_verified_and_its_signer_told(tmp_path, vendor):
     path = of(tmp_path, package(vendor))
     found = csar.read(path)
     assert (found.signer.subject, found.signer.is_trusted) == ("CN=vendor", False)
-    assert "--trusted FILE" in given.signed_line(found)
-    assert "signed by CN=vendor" in given.read(given.GivenDescriptor(path, "x")).notes[-1]
+    assert "--trusted FILE" in descriptorfile.signed_line(found)
+    assert "signed by CN=vendor" in descriptorfile.read(descriptorfile.DescriptorFile(path, "x")).notes[-1]
 
 
 def test_own_package_is_not_signed(tmp_path):
     found = csar.read(of(tmp_path, sol.files(request())))
     assert found.signer is None
-    assert given.signed_line(found) == "not signed"
+    assert descriptorfile.signed_line(found) == "not signed"
 
 
 @pytest.mark.parametrize("trusts", ["the signer", "the authority"])
@@ -95,7 +95,7 @@ def test_trusted_signer_is_told_as_such(tmp_path, trusts):
     authority = Vendor.named("authority")
     vendor = Vendor.named("vendor", authority)
     trusted = vendor if trusts == "the signer" else authority
-    assert csar.read(of(tmp_path, package(vendor)), Trust((trusted.pem,))).signer.is_trusted
+    assert csar.read(of(tmp_path, package(vendor)), TrustedCertificates((trusted.pem,))).signer.is_trusted
 
 
 def test_signer_who_is_not_trusted_is_refused(tmp_path, vendor):
@@ -109,7 +109,7 @@ def test_signer_who_is_not_trusted_is_refused(tmp_path, vendor):
 
 def test_unsigned_package_is_refused_where_a_signer_is_asked_for(tmp_path, vendor):
     path = of(tmp_path, sol.files(request()))
-    misconfigured(lambda: csar.read(path, Trust((vendor.pem,))), "is not signed", where=MANIFEST)
+    misconfigured(lambda: csar.read(path, TrustedCertificates((vendor.pem,))), "is not signed", where=MANIFEST)
 
 
 def test_changed_manifest_is_refused(tmp_path, vendor):
@@ -190,11 +190,11 @@ def whole(tmp_path, vendor, inner, *, signed=None):
 def test_package_that_is_signed_whole_is_read_from_within(tmp_path, vendor):
     inner = csar.write(sol.files(request()))
     path = whole(tmp_path, vendor, inner)
-    found = csar.read(path, Trust((vendor.pem,)))
+    found = csar.read(path, TrustedCertificates((vendor.pem,)))
     assert found.signer.is_trusted
     assert found.entry == "Definitions/vloop.yaml"
     assert found.archive.where("x") == f"{path}!vloop.csar!x"
-    with zipfile.ZipFile(io.BytesIO(given.package(found, "owner"))) as uploaded:
+    with zipfile.ZipFile(io.BytesIO(descriptorfile.package(found, "owner"))) as uploaded:
         assert META in uploaded.namelist()
 
 

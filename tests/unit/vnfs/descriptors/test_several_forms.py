@@ -8,7 +8,7 @@ import yaml
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.vnfs.descriptors import asked, csar, hot, imports, naming, parsing, seedword, sol, written
+from nfvbed.vnfs.descriptors import csar, hot, imports, naming, parsing, requestedresources, seedword, sol, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from tests import heattranslator
@@ -146,7 +146,7 @@ def test_each_machine_asks_for_what_its_flavor_has(flavour, tmp_path):
     path.write_bytes(csar.write(sol.files(made)))
     definitions = csar.read(path).definitions[f"Definitions/vepc_flavour_{flavour}.yaml"]
     for one in made.flavour(flavour).machines:
-        found = asked.of_document(definitions, one.name)
+        found = requestedresources.of_document(definitions, one.name)
         assert (found.vcpus, found.memory_mib) == (one.size.vcpus, one.size.memory_mib)
         assert dict(found.specs) == extra_specs(FLAVORS[one.flavor.removeprefix("nfvbed.")])
         assert found.vnics == {port.name: "direct" if port.data else "normal" for port in one.ports}

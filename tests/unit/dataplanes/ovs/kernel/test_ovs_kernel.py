@@ -43,7 +43,7 @@ def test_its_ceilings_are_placed_as_itself():
 
 
 def test_options_of_another_data_plane_are_refused():
-    with pytest.raises(ConfigurationError, match="no ovs-kernel"):
+    with pytest.raises(ConfigurationError, match="another data plane than ovs-kernel"):
         options_of(PROJECT.load_variant("ovs-dpdk"), OvsKernelOptions)
 
 

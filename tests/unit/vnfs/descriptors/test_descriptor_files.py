@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import ConfigurationError, UsageError
-from nfvbed.vnfs.descriptors import csar, given, sol
-from nfvbed.vnfs.descriptors.given import GivenDescriptor
+from nfvbed.vnfs.descriptors import csar, descriptorfile, sol
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile
 from nfvbed.vnfs.descriptors.onboardable import Form
 from tests.unit.vnfs.descriptors.requests import request
 
@@ -38,7 +38,7 @@ IMAGE = {"image_name": "cirros"}
 def descriptor(tmp_path, **fields):
     path = tmp_path / "their.yaml"
     path.write_text(TEMPLATE)
-    return GivenDescriptor(path, "their", **fields)
+    return DescriptorFile(path, "their", **fields)
 
 
 def nodes(document):
@@ -46,7 +46,7 @@ def nodes(document):
 
 
 def test_inputs_and_names_are_filled_in_and_lines_are_the_files(tmp_path):
-    document = given.template(descriptor(tmp_path, parameters=IMAGE, names=NAMES))
+    document = descriptorfile.template(descriptor(tmp_path, parameters=IMAGE, names=NAMES))
     assert nodes(document)["VDU1"]["properties"] == {"image": "cirros", "flavor": "nfvbed.small"}
     assert nodes(document)["CP1"]["properties"]["management"] is True
     assert nodes(document)["VL1"]["properties"]["network_name"] == "mgmt"
@@ -56,7 +56,7 @@ def test_inputs_and_names_are_filled_in_and_lines_are_the_files(tmp_path):
 
 def test_an_input_without_a_value_is_named_with_its_line(tmp_path):
     with pytest.raises(ConfigurationError, match="'image_name'") as failure:
-        given.template(descriptor(tmp_path))
+        descriptorfile.template(descriptor(tmp_path))
     assert failure.value.where.startswith(f"{tmp_path}/their.yaml:5")
     assert failure.value.fix == "--param image_name=VALUE"
 
@@ -72,7 +72,7 @@ def test_an_input_without_a_value_is_named_with_its_line(tmp_path):
 )
 def test_what_a_template_does_not_ask_for_is_refused(tmp_path, fields, said):
     with pytest.raises(UsageError) as failure:
-        given.template(descriptor(tmp_path, **fields))
+        descriptorfile.template(descriptor(tmp_path, **fields))
     assert said in str(failure.value)
 
 
@@ -86,19 +86,19 @@ def package(tmp_path, hashed=True, **fields):
         members["TOSCA-Metadata/TOSCA.meta"] = "\n".join([*kept, ""]).encode()
     path = tmp_path / "their.csar"
     path.write_bytes(csar.write(members))
-    return GivenDescriptor(path, "their", **fields)
+    return DescriptorFile(path, "their", **fields)
 
 
 def descriptor_id(tmp_path, content):
     path = Path(tmp_path / "sent.csar")
     path.write_bytes(content)
-    (found,) = given._ids(csar.read(path))
+    (found,) = descriptorfile._ids(csar.read(path))
     return found
 
 
 def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
     one = package(tmp_path, hashed=False)
-    found = given.read(one)
+    found = descriptorfile.read(one)
     first = found.request("aaaa", "")
     assert (found.flavour, first.flavour) == ("default", "default")
     assert found.request("aaaa", "") == first
@@ -112,7 +112,7 @@ def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
 
 def test_a_package_with_digests_of_its_definitions_is_sent_as_it_is(tmp_path):
     one = package(tmp_path)
-    assert given.read(one).request("aaaa", "").descriptor == one.path.read_bytes()
+    assert descriptorfile.read(one).request("aaaa", "").descriptor == one.path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_package_with_digests_of_its_definitions_is_sent_as_it_is(tmp_path):
 )
 def test_what_a_package_does_not_have_is_refused(tmp_path, fields, said):
     with pytest.raises(UsageError) as failure:
-        given.read(package(tmp_path, **fields))
+        descriptorfile.read(package(tmp_path, **fields))
     assert said in str(failure.value)
 
 

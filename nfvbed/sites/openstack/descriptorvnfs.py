@@ -20,17 +20,17 @@ from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.host.timing import Steps
-from nfvbed.sites.openstack import images, remembered
+from nfvbed.sites.openstack import images, storeddeployment
 from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs.descriptors import epa, givenfit
+from nfvbed.vnfs.descriptors import descriptorfit, epa
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf, VnfcInstance
+from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import mismatch_of
-from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
-from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.naming import ADDRESS, CloudNames, NamedThing
-from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
+from nfvbed.vnfs.descriptors.naming import ADDRESS, CloudNames, NamedResource
+from nfvbed.vnfs.descriptors.onboardable import Form, OnboardableVnf
 
 _NAME = "given.json"
 _LAST_LINES = 5
@@ -42,14 +42,14 @@ def owners_of(folder: Path) -> tuple[str, ...]:
     Raises:
         DeployError: what was written down cannot be read.
     """
-    found = remembered.find(folder)
+    found = storeddeployment.find(folder)
     given = json.loads((folder / _NAME).read_text()) if (folder / _NAME).is_file() else {}
-    named = (found.deployment.id if found else "", remembered.under_way(folder), *given.values())
+    named = (found.deployment.id if found else "", storeddeployment.under_way(folder), *given.values())
     return tuple(dict.fromkeys(filter(None, named)))
 
 
 @dataclass(frozen=True)
-class GivenVnfs:
+class DescriptorVnfs:
     """The VNFs from descriptors on one cloud; their owners are in a file beside the cloud's state, and go with it.
 
     Args:
@@ -59,7 +59,7 @@ class GivenVnfs:
     target: Target
     journal: Journal
 
-    def fit(self, variant: Variant, found: Onboardable) -> Fit:
+    def fit(self, variant: Variant, found: OnboardableVnf) -> DescriptorFit:
         """Compare a descriptor with a variant, the cloud's flavors and its names; nothing is changed.
 
         A cloud of ours that does not run is compared by what it will have; one that does not answer is not compared.
@@ -74,11 +74,11 @@ class GivenVnfs:
             try:
                 apis = probe(tacker_client(self.target.connection))
                 if not apis.has(wanted):
-                    return Fit((mismatch_of(apis.lacking(wanted), "form"),), found.notes)
+                    return DescriptorFit((mismatch_of(apis.lacking(wanted), "form"),), found.notes)
             except NfvbedError as failure:
                 answers, notes = False, (_not_compared(failure),)
         if found.own_hot:
-            return Fit(notes=(*found.notes, "its own HOT says what its machines are: that is not compared"))
+            return DescriptorFit(notes=(*found.notes, "its own HOT says what its machines are: that is not compared"))
         known, specs = None if notes else self.target.contents, dict(self.target.flavor_specs)
         if answers:
             try:
@@ -88,9 +88,9 @@ class GivenVnfs:
             except NfvbedError as failure:
                 known, notes = None, (_not_compared(failure),)
         lacking = () if known is None else tuple(found.lacking(known))
-        return givenfit.fit(found, variant, specs) + Fit(lacking, notes)
+        return descriptorfit.fit(found, variant, specs) + DescriptorFit(lacking, notes)
 
-    def onboard(self, found: Onboardable, tell: Tell) -> GivenVnf:
+    def onboard(self, found: OnboardableVnf, tell: Tell) -> DescriptorVnf:
         """Onboard a VNF and wait until its instances are ACTIVE and have printed something; idempotent.
 
         Raises:
@@ -109,7 +109,7 @@ class GivenVnfs:
         request = found.request(owner, seed_of(self.target.folder, owner))
         # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
         self._write({name: one for name, one in owners.items() if name != found.name})
-        remembered.note(self.target.folder, owner)
+        storeddeployment.note(self.target.folder, owner)
         try:
             vnf = self._api(found.form).onboard(request, tell)
             marked = self._marked(found, vnf, tell)
@@ -117,10 +117,10 @@ class GivenVnfs:
         except BaseException:
             with suppress(NfvbedError):  # what is under way stays written down: the next command tries again
                 left.remove(self.target.connection, self.journal, owner, tell)
-                remembered.done(self.target.folder)
+                storeddeployment.done(self.target.folder)
             raise
         self._write({**self._owners(), found.name: owner})
-        remembered.done(self.target.folder)
+        storeddeployment.done(self.target.folder)
         made = vnf if _was_found(vnf) else replace(vnf, steps=(*steps.done, *vnf.steps, *marked.steps))
         return replace(_described(made, printed), said=marked.said)
 
@@ -149,12 +149,12 @@ class GivenVnfs:
     def _api(self, form: Form) -> OnboardingApi:
         return (SolApi if form is Form.PACKAGE else LegacyApi)(self.target.connection, self.journal)
 
-    def _marked(self, found: Onboardable, vnf: TackerVnf, tell: Tell) -> ReadinessLines:
+    def _marked(self, found: OnboardableVnf, vnf: TackerVnf, tell: Tell) -> ReadinessLines:
         if found.console is None:
             return ReadinessLines((), ())
         return Consoles(self.target.connection, vnf.instances).wait(found.console, found.name, tell)
 
-    def _known(self, named: Sequence[NamedThing]) -> CloudNames:
+    def _known(self, named: Sequence[NamedResource]) -> CloudNames:
         """Return the names of what the cloud has, and their ids.
 
         Keys, zones, floating networks and subnets are asked for where a descriptor names some.
@@ -236,9 +236,9 @@ def _was_found(vnf: TackerVnf) -> bool:
     return [name for name, _ in vnf.steps] == ["found"]
 
 
-def _described(vnf: TackerVnf, printed: Mapping[str, str]) -> GivenVnf:
+def _described(vnf: TackerVnf, printed: Mapping[str, str]) -> DescriptorVnf:
     instances = tuple(
-        GivenInstance(
+        VnfcInstance(
             id=one.id,
             name=one.name,
             host=one.host,
@@ -247,4 +247,4 @@ def _described(vnf: TackerVnf, printed: Mapping[str, str]) -> GivenVnf:
         )
         for one in vnf.instances
     )
-    return GivenVnf(vnf.name, vnf.api, instances, vnf.steps)
+    return DescriptorVnf(vnf.name, vnf.api, instances, vnf.steps)

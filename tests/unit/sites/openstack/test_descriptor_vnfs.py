@@ -13,16 +13,16 @@ from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, OnboardError, UnsupportedError, UsageError
-from nfvbed.sites.openstack import givenvnfs, remembered
-from nfvbed.sites.openstack.givenvnfs import GivenVnfs
+from nfvbed.sites.openstack import descriptorvnfs, storeddeployment
+from nfvbed.sites.openstack.descriptorvnfs import DescriptorVnfs
 from nfvbed.vnfs.descriptors import sol
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, read
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile, read
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
-from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
+from nfvbed.vnfs.descriptors.onboardable import Form, RequiredImage
 from tests.unit.cloud.tacker.fake_tacker import FakeTacker
 from tests.unit.vnfs.descriptors import several
-from tests.unit.vnfs.descriptors.test_given_descriptors import IMAGE, NAMES, TEMPLATE
+from tests.unit.vnfs.descriptors.test_descriptor_files import IMAGE, NAMES, TEMPLATE
 
 PLACED = PlacedInstance("i-1", "VDU1", "controller", (InstancePort("p-1", "mgmt", "fa:16:3e:00:00:01"),))
 
@@ -60,7 +60,7 @@ def connection(printed="login:"):
 def _removed(monkeypatch):
     """Owners whose VNFs were removed."""
     owners = []
-    monkeypatch.setattr(givenvnfs.left, "remove", lambda cloud, journal, owner, tell: owners.append(owner))
+    monkeypatch.setattr(descriptorvnfs.left, "remove", lambda cloud, journal, owner, tell: owners.append(owner))
     monkeypatch.setattr(waits, "limit_s", lambda step: 0.0)
     return owners
 
@@ -69,13 +69,13 @@ def _removed(monkeypatch):
 def _descriptor(tmp_path):
     path = tmp_path / "their.yaml"
     path.write_text(TEMPLATE)
-    return GivenDescriptor(path, "their", parameters=IMAGE, names=NAMES)
+    return DescriptorFile(path, "their", parameters=IMAGE, names=NAMES)
 
 
 def vnfs(tmp_path, monkeypatch, api, printed="login:"):
-    monkeypatch.setattr(givenvnfs, "LegacyApi", lambda cloud, journal: api)
+    monkeypatch.setattr(descriptorvnfs, "LegacyApi", lambda cloud, journal: api)
     target = SimpleNamespace(folder=tmp_path, connection=connection(printed))
-    return GivenVnfs(target, Journal(tmp_path / "onboarded.jsonl"))
+    return DescriptorVnfs(target, Journal(tmp_path / "onboarded.jsonl"))
 
 
 def test_one_is_onboarded_known_by_its_name_and_removed(tmp_path, monkeypatch, removed, descriptor):
@@ -87,7 +87,7 @@ def test_one_is_onboarded_known_by_its_name_and_removed(tmp_path, monkeypatch, r
     place.onboard(read(descriptor), str)
     first, second = api.requests
     assert first == second, "the same owner: what is there is found"
-    assert remembered.under_way(tmp_path) == ""
+    assert storeddeployment.under_way(tmp_path) == ""
     assert place.names() == ("their",)
     place.offboard("their", str)
     assert removed == [first.owner]
@@ -101,29 +101,29 @@ def test_what_failed_is_removed_and_not_known(tmp_path, monkeypatch, removed, de
     with pytest.raises(OnboardError, match="no valid host"):
         place.onboard(read(descriptor), str)
     assert removed == [api.requests[0].owner]
-    assert (place.names(), remembered.under_way(tmp_path)) == ((), "")
+    assert (place.names(), storeddeployment.under_way(tmp_path)) == ((), "")
 
 
 def test_what_could_not_be_removed_stays_written_down(tmp_path, monkeypatch, descriptor):
     def fails(cloud, journal, owner, tell):
         raise OnboardError("not all of it")
 
-    monkeypatch.setattr(givenvnfs.left, "remove", fails)
+    monkeypatch.setattr(descriptorvnfs.left, "remove", fails)
     place = vnfs(tmp_path, monkeypatch, FakeApi(OnboardError("no valid host")))
     with pytest.raises(OnboardError, match="no valid host"):
         place.onboard(read(descriptor), str)
-    assert remembered.under_way(tmp_path)
+    assert storeddeployment.under_way(tmp_path)
 
 
 def test_names_that_the_cloud_lacks_are_told_before_anything_is_asked(tmp_path, monkeypatch, removed, descriptor):
     api = FakeApi()
     place = vnfs(tmp_path, monkeypatch, api)
-    unnamed = GivenDescriptor(descriptor.path, "their", parameters=IMAGE)
+    unnamed = DescriptorFile(descriptor.path, "their", parameters=IMAGE)
     with pytest.raises(ConfigurationError, match="2 do not fit") as failure:
         place.onboard(read(unnamed), str)
     assert failure.value.observed.count("--name OLD=NEW") == 2, "each name with its own advice"
     assert "id of" not in failure.value.observed
-    assert (api.requests, removed, remembered.under_way(tmp_path)) == ([], [], "")
+    assert (api.requests, removed, storeddeployment.under_way(tmp_path)) == ([], [], "")
 
 
 def test_an_instance_that_prints_nothing_says_so(tmp_path, monkeypatch, descriptor):
@@ -143,12 +143,12 @@ def test_a_name_that_nobody_onboarded_is_refused(tmp_path, monkeypatch, descript
 def _core(monkeypatch):
     """The mobile core as two guests, as a command gives it, with an image of its own."""
     (declared,) = several.vepc().flavours
-    monkeypatch.setattr(givenvnfs.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
+    monkeypatch.setattr(descriptorvnfs.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
     return ProjectVnf(
         name="vepc",
         form=Form.TEMPLATE,
         source="vnf.yml",
-        image=BroughtImage("vepc", "file"),
+        image=RequiredImage("vepc", "file"),
         console=declared.console,
         vnf=several.vepc(),
         flavour=several.TWO,
@@ -193,7 +193,7 @@ def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, m
 def test_a_package_of_a_core_has_a_secret_of_its_deployment(tmp_path, monkeypatch, core):
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api)
-    monkeypatch.setattr(givenvnfs, "SolApi", lambda cloud, journal: api)
+    monkeypatch.setattr(descriptorvnfs, "SolApi", lambda cloud, journal: api)
     made = replace(core, form=Form.PACKAGE, values={"a": "b"})
     assert place.onboard(made, str).said[-1] == "vepc: ping carried: 10 of 10"
     place.onboard(made, str)
@@ -232,11 +232,11 @@ def test_a_core_that_says_that_it_failed_is_removed(tmp_path, monkeypatch, core,
     ("lacks", "wrong"), [((), []), (("sol",), []), (("legacy",), ["form"])], ids=["both", "legacy", "sol"]
 )
 def test_a_template_does_not_fit_a_tacker_without_the_legacy_api(tmp_path, monkeypatch, descriptor, lacks, wrong):
-    monkeypatch.setattr(givenvnfs, "tacker_client", lambda cloud: FakeTacker(lacks))
+    monkeypatch.setattr(descriptorvnfs, "tacker_client", lambda cloud: FakeTacker(lacks))
     cloud, variant = connection(), open_project().load_variant("ovs-dpdk")
     cloud.compute.fetch_flavor_extra_specs = lambda one: SimpleNamespace(extra_specs={})
     target = SimpleNamespace(folder=tmp_path, connection=cloud, runs=lambda: True, contents=None, flavor_specs={})
-    found = GivenVnfs(target, Journal(tmp_path / "onboarded.jsonl")).fit(variant, read(descriptor))
+    found = DescriptorVnfs(target, Journal(tmp_path / "onboarded.jsonl")).fit(variant, read(descriptor))
     assert [one.subject for one in found.mismatches if one.subject == "form"] == wrong
     if wrong:
         assert isinstance(found.mismatches[0].error, UnsupportedError)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.vnfs.descriptors import given, givenfit, naming
-from nfvbed.vnfs.descriptors.given import GivenDescriptor
+from nfvbed.vnfs.descriptors import descriptorfile, descriptorfit, naming
+from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from tests.unit.vnfs.descriptors.test_files_of_other_kinds import UPF
 
@@ -18,7 +18,7 @@ CAPABILITY = "mem_page_size: 2, "
 def found(tmp_path, text):
     path = tmp_path / "upf.yaml"
     path.write_text(text)
-    return given.read(GivenDescriptor(path, "upf"))
+    return descriptorfile.read(DescriptorFile(path, "upf"))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def found(tmp_path, text):
 )
 def test_memory_and_vnics_are_compared_with_the_variant(tmp_path, changes, variant, flavors, subjects, notes):
     text = UPF.replace(*changes) if changes else UPF
-    fit = givenfit.fit(found(tmp_path, text), PROJECT.load_variant(variant), flavors)
+    fit = descriptorfit.fit(found(tmp_path, text), PROJECT.load_variant(variant), flavors)
     assert [one.subject for one in fit.mismatches] == subjects
     assert len(fit.notes) == notes
     assert all(one.where.startswith(f"{tmp_path}/upf.yaml:") for one in fit.mismatches if one.subject == "vNIC")
@@ -82,6 +82,6 @@ NETWORK = "network_name: mgmt, vendor: Tacker"
 )
 def test_fixed_addresses_are_compared_with_the_subnet_that_is_made(tmp_path, cidr, address, said):
     text = UPF.replace(NETWORK, f"{NETWORK}, cidr: '{cidr}'").replace("192.0.2.111", address)
-    fit = givenfit.fit(found(tmp_path, text), PROJECT.load_variant("linux-bridge"), {})
+    fit = descriptorfit.fit(found(tmp_path, text), PROJECT.load_variant("linux-bridge"), {})
     assert [said in one.found for one in fit.mismatches] == ([True] if said else [])
     assert all(one.where.startswith(f"{tmp_path}/upf.yaml:15") for one in fit.mismatches)

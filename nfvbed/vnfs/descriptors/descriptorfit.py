@@ -11,17 +11,17 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import ImageSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.vnfs.descriptors import epa
-from nfvbed.vnfs.descriptors.asked import of_machine
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.model import Flavour, Machine
-from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
+from nfvbed.vnfs.descriptors.onboardable import Form, OnboardableVnf
+from nfvbed.vnfs.descriptors.requestedresources import of_machine
 
 Flavors = Mapping[str, Mapping[str, str]]
 """Extra specs by Nova's name of the flavor."""
 
 
 @dataclass(frozen=True)
-class Fit:
+class DescriptorFit:
     """The fit of a descriptor to its place."""
 
     mismatches: tuple[Mismatch, ...] = ()
@@ -29,11 +29,11 @@ class Fit:
     notes: tuple[str, ...] = ()
     """What was not compared, and what a descriptor asks in vain."""
 
-    def __add__(self, other: "Fit") -> "Fit":
-        return Fit((*self.mismatches, *other.mismatches), (*self.notes, *other.notes))
+    def __add__(self, other: "DescriptorFit") -> "DescriptorFit":
+        return DescriptorFit((*self.mismatches, *other.mismatches), (*self.notes, *other.notes))
 
 
-def fit(found: Onboardable, variant: Variant, flavors: Flavors) -> Fit:
+def fit(found: OnboardableVnf, variant: Variant, flavors: Flavors) -> DescriptorFit:
     """Compare a descriptor with a variant.
 
     Args:
@@ -41,17 +41,17 @@ def fit(found: Onboardable, variant: Variant, flavors: Flavors) -> Fit:
         flavors: known flavors; the cloud may have others.
 
     Raises:
-        ConfigurationError: a part cannot be read; see `Onboardable.deployed`.
+        ConfigurationError: a part cannot be read; see `OnboardableVnf.deployed`.
     """
-    own = Fit(tuple(_form(found)), found.notes)
+    own = DescriptorFit(tuple(_form(found)), found.notes)
     try:
         kind = vnf_port_kind(variant, _any_machine())
     except UnsupportedError as failure:
-        return own + Fit((mismatch_of(failure, "ports"),))
+        return own + DescriptorFit((mismatch_of(failure, "ports"),))
     deployed = found.deployed()
     for machine in deployed.machines:
         own += _of_machine(machine, (kind, variant), flavors)
-    return own + Fit(tuple(_addresses(deployed)))
+    return own + DescriptorFit(tuple(_addresses(deployed)))
 
 
 def _addresses(flavour: Flavour) -> Iterator[Mismatch]:
@@ -75,7 +75,7 @@ def _addresses(flavour: Flavour) -> Iterator[Mismatch]:
                 yield Mismatch("address", said, "an address of this subnet, or none", place)
 
 
-def _form(found: Onboardable) -> Iterator[Mismatch]:
+def _form(found: OnboardableVnf) -> Iterator[Mismatch]:
     if found.form is Form.DEFINITIONS:
         yield Mismatch(
             "form",
@@ -85,7 +85,7 @@ def _form(found: Onboardable) -> Iterator[Mismatch]:
         )
 
 
-def _of_machine(machine: Machine, on: tuple[PortKind, Variant], flavors: Flavors) -> Fit:
+def _of_machine(machine: Machine, on: tuple[PortKind, Variant], flavors: Flavors) -> DescriptorFit:
     (kind, variant), name, places = on, machine.name, machine.places
     asked = of_machine(machine)
     notes: list[str] = []
@@ -99,9 +99,9 @@ def _of_machine(machine: Machine, on: tuple[PortKind, Variant], flavors: Flavors
             notes.append(f"{place}: {said}")
     if machine.flavor and machine.flavor not in flavors:
         notes.append(f"{place}: flavor {machine.flavor} is not known here: its hugepages are not compared")
-        return Fit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
+        return DescriptorFit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
     found = [*epa.of_memory(specs, kind, variant, (fix, place)), *epa.of_vnics(asked, kind, variant)]
-    return Fit(tuple(_of(name, one) for one in found), tuple(notes))
+    return DescriptorFit(tuple(_of(name, one) for one in found), tuple(notes))
 
 
 def _of(name: str, one: Mismatch) -> Mismatch:

@@ -19,10 +19,10 @@ from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.manifest import BASE_HOT
 from nfvbed.vnfs.descriptors.model import Flavour
-from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
-from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
+from nfvbed.vnfs.descriptors.naming import CloudNames, NamedResource
+from nfvbed.vnfs.descriptors.onboardable import Form, OnboardableVnf
 from nfvbed.vnfs.descriptors.seedword import with_seed
-from nfvbed.vnfs.descriptors.signature import Trust
+from nfvbed.vnfs.descriptors.signature import TrustedCertificates
 
 _INPUTS = ("topology_template", "inputs")
 _BY_SCRIPT = "lcm-operation-user-data"
@@ -50,7 +50,7 @@ def form_of(path: Path) -> Form:
 
 
 @dataclass(frozen=True)
-class GivenDescriptor:
+class DescriptorFile:
     """A file with a descriptor, and the values to be filled in."""
 
     path: Path
@@ -66,7 +66,7 @@ class GivenDescriptor:
     """Package: the deployment flavour; empty: its only one."""
     level: str = ""
     """Package: the instantiation level; empty: the descriptor's default."""
-    trust: Trust = field(default_factory=Trust)
+    trust: TrustedCertificates = field(default_factory=TrustedCertificates)
     """Package: the certificates of whom its signer may be."""
 
     @property
@@ -76,10 +76,10 @@ class GivenDescriptor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsedDescriptor(Onboardable):
+class ParsedDescriptor(OnboardableVnf):
     """A valid descriptor, with the values that were given for it."""
 
-    given: GivenDescriptor
+    given: DescriptorFile
     document: Document
     """What has its virtual machines: the template, or the definitions of the flavour."""
     flavour: str = ""
@@ -96,7 +96,7 @@ class ParsedDescriptor(Onboardable):
         """Return its deployment flavour, with the lines of its machines' demands."""
         return reading.flavour_of(self.document, self.flavour)
 
-    def names(self) -> Sequence[NamedThing]:
+    def names(self) -> Sequence[NamedResource]:
         """Return the names in it, with their lines."""
         return naming.names_of(self.document)
 
@@ -113,7 +113,7 @@ class ParsedDescriptor(Onboardable):
         return OnboardRequest(self.name, owner, content, networks, self.flavour, given.level, given.parameters)
 
 
-def read(given: GivenDescriptor) -> ParsedDescriptor:
+def read(given: DescriptorFile) -> ParsedDescriptor:
     """Read a descriptor with all checks that need no cloud.
 
     Raises:
@@ -162,14 +162,14 @@ def signed_line(package_: Package) -> str:
     return f"signed by {signer.subject} (SHA-256 {signer.fingerprint[:16]}), {known}"
 
 
-def _signed_notes(given: GivenDescriptor, found: Definitions) -> tuple[str, ...]:
+def _signed_notes(given: DescriptorFile, found: Definitions) -> tuple[str, ...]:
     if not isinstance(found, Package) or found.signer is None:
         return ()
     return (f"{given.path}: {signed_line(found)}",)
 
 
 @dataclass(frozen=True)
-class GivenInstance:
+class VnfcInstance:
     """An instance of a VNF from a descriptor."""
 
     id: str
@@ -184,20 +184,20 @@ class GivenInstance:
 
 
 @dataclass(frozen=True)
-class GivenVnf:
+class DescriptorVnf:
     """An onboarded VNF from a descriptor."""
 
     name: str
     api: str
     """`legacy` or `sol`."""
-    instances: tuple[GivenInstance, ...]
+    instances: tuple[VnfcInstance, ...]
     steps: tuple[tuple[str, int], ...]
     """What was done for it, with nanoseconds, in order; the one step `found`: it was onboarded already."""
     said: tuple[str, ...] = ()
     """Lines of its consoles by which it is ready; empty: it is onboarded when its instances are ACTIVE."""
 
 
-def template(given: GivenDescriptor) -> Document:
+def template(given: DescriptorFile) -> Document:
     """Return a legacy template without open inputs, with the cloud's names in it; places are the file's.
 
     Raises:
@@ -278,7 +278,7 @@ def package(found: Package, owner: str) -> bytes:
     return csar.write({member: touched.get(member) or archive.content(member, MOST_BYTES) for member in archive.sizes})
 
 
-def _flavour(given: GivenDescriptor, found: Definitions) -> str:
+def _flavour(given: DescriptorFile, found: Definitions) -> str:
     """Check a package, or definitions, with the given values; return the deployment flavour that is meant.
 
     Raises:
@@ -313,7 +313,7 @@ def _flavour(given: GivenDescriptor, found: Definitions) -> str:
     return flavour
 
 
-def _refuse(given: GivenDescriptor, what: str, **fixes: str) -> None:
+def _refuse(given: DescriptorFile, what: str, **fixes: str) -> None:
     for option, fix in fixes.items():
         if getattr(given, option):
             left = "--deployment-flavour" if option == "flavour" else f"--{option}"
