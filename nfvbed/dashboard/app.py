@@ -27,6 +27,7 @@ from nfvbed.dashboard.metrics import metrics
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import (
     FindJob,
+    figures_of_comparisons,
     files_of_comparisons,
     pages,
     pages_of_comparisons,
@@ -34,10 +35,10 @@ from nfvbed.dashboard.pages import (
     pages_of_runs,
 )
 from nfvbed.dashboard.problems import problem, problem_of
-from nfvbed.dashboard.results.pictures import Pictures
+from nfvbed.dashboard.results.pictures import FigureRenderer
 from nfvbed.dashboard.results.progress import Plans
 from nfvbed.dashboard.results.source import Source
-from nfvbed.dashboard.starting.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.starting.jobpages import JobOperations, api_of_jobs, forms_of_jobs, pages_of_jobs
 from nfvbed.errors import NfvbedError
 from nfvbed.store import Store
 
@@ -96,15 +97,16 @@ def _that_read(
 ) -> tuple[APIRouter, ...]:
     """Return the routes of what is stored."""
     streams, plans = shared
-    pictures = Pictures()
+    pictures = FigureRenderer()
     find_job: FindJob = operations.jobs.of_run if operations else lambda _: None
     return (
         pages(source, now),
-        pages_of_runs(source, now, plans, find_job),
+        pages_of_runs(source, pictures, now, plans, find_job),
         live_pages(source, plans, streams),
-        pages_of_reasons(source),
+        pages_of_reasons(source, pictures),
         pages_of_comparisons(source, pictures),
-        files_of_comparisons(source, pictures),
+        *figures_of_comparisons(source, pictures),
+        files_of_comparisons(source),
         api(source, now),
         api_of_runs(source, now),
         metrics(source, operations),
@@ -114,7 +116,7 @@ def _that_read(
 
 def _that_operate(operations: Operations, source: Source, shared: tuple[Streams, Plans]) -> tuple[APIRouter, ...]:
     """Return the routes of what can be changed."""
-    chains, desk = Chains(operations.jobs), JobDesk(operations, source, *shared)
+    chains, desk = Chains(operations.jobs), JobOperations(operations, source, *shared)
     return (
         auditing(operations.audit),
         pages_of_jobs(desk),
