@@ -4,7 +4,8 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions, VersionNeed, refuse_unless_vhost_user
+from nfvbed.dataplanes.ovs.packagesets import VersionNeed
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions, refuse_unless_vhost_user
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.options import AF_XDP, refuse_existing
@@ -13,11 +14,9 @@ from nfvbed.spec.vnf import VnfChoice, vnic_of
 _TAP_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
 
 
-class OvsAfxdpOptions(OvsUserspaceOptions):
-    """Open vSwitch whose ports are AF_XDP sockets on devices of the kernel."""
+class AfxdpDatapathOptions(OvsUserspaceOptions):
+    """Open vSwitch whose ports are AF_XDP sockets on devices of the kernel, whoever writes its rules."""
 
-    dataplane: Literal["ovs-afxdp"]
-    colour = 4
     xdp_mode: Literal["best-effort", "native-with-zerocopy", "native", "generic"] = "best-effort"
     """Mode in which the kernel passes frames to the socket (`xdp-mode`); `best-effort`: the best that the device
     has."""
@@ -71,11 +70,11 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
             if self.interrupt:
                 raise UnsupportedError(
                     "vhost-user ports are polled, and this variant has no thread that polls",
-                    where="ovs-afxdp",
+                    where=self.dataplane,
                     observed="interrupt: true; vnic: vhost-user",
                     fix="vnic: any; or interrupt: false",
                 )
-            refuse_unless_vhost_user(choice, "ovs-afxdp")
+            refuse_unless_vhost_user(choice, self.dataplane)
             return PortKind.VHOST_USER
         if choice.kind is VnfKind.VM and vnic in _TAP_VNICS:
             return PortKind.TAP
@@ -83,7 +82,14 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
             return PortKind.VETH
         raise UnsupportedError(
             f"a NIC of kind {vnic!r} cannot be attached to AF_XDP ports",
-            where="ovs-afxdp",
+            where=self.dataplane,
             observed="a process gets the end of a veth pair, a virtual machine a tap; vhost-user where it is asked for",
             fix="vnic: any or vhost-user",
         )
+
+
+class OvsAfxdpOptions(AfxdpDatapathOptions):
+    """Open vSwitch with AF_XDP sockets, whose rules are nfvbed's."""
+
+    dataplane: Literal["ovs-afxdp"]
+    colour = 4

@@ -1,20 +1,23 @@
-"""Options of OVN on Open vSwitch's userspace datapath."""
+"""Options of OVN on Open vSwitch's userspace datapath, on DPDK or on AF_XDP sockets."""
 
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from nfvbed.dataplanes.ovs.afxdp.options import AfxdpDatapathOptions
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.layout import Layout
 
 PORT_TO_PORT = "p2p"
+RELEASES_WITH_OVN: Final = ("3.1", "3.5")
+"""Those of Open vSwitch whose suites have OVN: bookworm and trixie."""
 
 
-class OvnOptions(DpdkDatapathOptions):
-    """OVN on one chassis: its own databases, ovn-northd and ovn-controller beside Open vSwitch on DPDK."""
+class LogicalNetworkOptions(OvsUserspaceOptions):
+    """A logical network on one chassis: OVN's own databases, ovn-northd and ovn-controller beside Open vSwitch."""
 
-    dataplane: Literal["ovn"]
     path: Literal["switch", "router"] = "switch"
     """Logical path. `switch`: a logical switch for each cable; `router`: a logical router between two of them (p2p)."""
     acl: Literal["none", "stateless", "stateful"] = "none"
@@ -26,11 +29,9 @@ class OvnOptions(DpdkDatapathOptions):
     @model_validator(mode="after")
     def its_rules_are_ovns(self) -> Self:
         if self.flows != "port-to-port" or self.steering != "static":
-            raise ValueError("the rules are OVN's: flows and steering are options of ovs-dpdk")
-        if self.release is not None or self.program is not None:
-            raise ValueError("release and program are options of ovs-dpdk: a root of a release has no OVN")
-        if self.port_type != "vhost-user":
-            raise ValueError("port_type of this data plane is vhost-user")
+            raise ValueError("the rules are OVN's: flows and steering are options of ovs-dpdk and ovs-afxdp")
+        if self.release is not None and self.release not in RELEASES_WITH_OVN:
+            raise ValueError(f"the suite of release {self.release} has no OVN; {' and '.join(RELEASES_WITH_OVN)} have")
         if self.acl == "none" and self.acl_rules != 1:
             raise ValueError("acl_rules are of acl: stateless or stateful")
         return self
@@ -62,7 +63,25 @@ class OvnOptions(DpdkDatapathOptions):
         if plan.ways > 1:
             raise UnsupportedError(
                 f"topology {plan.name} shares the flows of one port among VNFs",
-                where="ovn",
+                where=self.dataplane,
                 observed="a logical switch forwards by addresses, which VNFs side by side would share",
-                fix="a chain (pvp, pvvp), or variant ovs-dpdk",
+                fix="a chain (pvp, pvvp), or variant ovs-dpdk or ovs-afxdp",
             )
+
+
+class OvnOptions(LogicalNetworkOptions, DpdkDatapathOptions):
+    """OVN beside Open vSwitch on DPDK."""
+
+    dataplane: Literal["ovn"]
+
+    @model_validator(mode="after")
+    def ports_are_vhost_user(self) -> Self:
+        if self.port_type != "vhost-user":
+            raise ValueError("port_type of this data plane is vhost-user")
+        return self
+
+
+class OvnAfxdpOptions(LogicalNetworkOptions, AfxdpDatapathOptions):
+    """OVN beside Open vSwitch on AF_XDP sockets."""
+
+    dataplane: Literal["ovn-afxdp"]
