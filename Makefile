@@ -210,9 +210,9 @@ bisect-known: build ## a bisection whose answer is known: from which revision on
 
 run-openstack-vepc: devcloud-packages image-vepc
 
-# Published experiments with guests boot an image.
+# Published experiments with guests boot an image, and sockets in guests one whose agent starts their tools.
 SEEDS_OF_GUESTS := $(shell grep -lE 'kind: vm|emulated-nic' vsperf-conf/experiments/seeds/*.yml)
-$(addprefix run-,$(basename $(notdir $(SEEDS_OF_GUESTS)))): images
+$(addprefix run-,$(basename $(notdir $(SEEDS_OF_GUESTS)))) run-v2v-sockets: images
 
 .PHONY: $(PACKAGES)
 $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar

@@ -10,7 +10,7 @@ import pytest
 from nfvbed.errors import NfvbedError
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.workspace.reap import reap
-from nfvbed.sites.lab.remembered import find_remembered
+from nfvbed.sites.lab.storeddeployment import find_remembered
 from tests import footprint
 from tests.functional import again
 

@@ -1,7 +1,7 @@
 """The dashboard in a process of its own, with limits that a test need not wait for: `python -m tests.dashboard_server`.
 
 Takes a document on its standard input: `store`, `project` (a folder of its own; none: results are only read), `limits`
-and files: fields of `Listening`, and `tls`, a certificate with its key.
+and files: fields of `ServerOptions`, and `tls`, a certificate with its key.
 """
 
 import json
@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nfvbed.dashboard.access.connections import Limits
-from nfvbed.dashboard.access.listening import Listening, access_of, bind, server_of
+from nfvbed.dashboard.access.serveroptions import ServerOptions, access_of, bind, server_of
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.jobs.folder import Jobs
@@ -49,7 +49,7 @@ def main() -> None:
     asked = json.loads(sys.stdin.readline())
     files = {name: Path(path) for name, path in asked["listening"].items()}
     tls = files.pop("tls", None)
-    listening = Listening(operate=bool(asked["project"]), tls=(tls, tls) if tls else None, **files)
+    listening = ServerOptions(operate=bool(asked["project"]), tls=(tls, tls) if tls else None, **files)
     operations = None
     if asked["project"]:
         folder, audit = Path(asked["project"]), Audit(Path(asked["project"]) / "audit.jsonl")

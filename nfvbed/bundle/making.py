@@ -47,7 +47,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class MadeBundle:
+class UnwrittenBundle:
     """A bundle that is not written yet."""
 
     content: bytes
@@ -79,7 +79,7 @@ def prepare(document: RunDocument, *, redacted: bool, words: Collection[str] = (
         ) from error
 
 
-def make(prepared: Preparation, original: RunDocument, signer: Signer | None) -> MadeBundle:
+def make(prepared: Preparation, original: RunDocument, signer: Signer | None) -> UnwrittenBundle:
     """Return the bundle of a run.
 
     Args:
@@ -101,7 +101,7 @@ def make(prepared: Preparation, original: RunDocument, signer: Signer | None) ->
     pictures, not_drawn = _drawn(comparison)
     files |= pictures
     predicate = _predicate(prepared, comparison, not_drawn, signer)
-    return MadeBundle(_packed(files, predicate, loaded, signer), not_drawn)
+    return UnwrittenBundle(_packed(files, predicate, loaded, signer), not_drawn)
 
 
 def _packed(files: dict[str, bytes], predicate: Predicate, loaded: LoadedRuns, signer: Signer | None) -> bytes:

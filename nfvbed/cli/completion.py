@@ -64,7 +64,7 @@ ORDER BY cell.position
 """
 
 
-class Names(click.types.StringParamType):
+class NameType(click.types.StringParamType):
     """A text that is a name of one kind; the verb checks whether there is such a name, and suggests near ones.
 
     Args:
@@ -162,16 +162,16 @@ _KINDS: Final[Mapping[str, Callable[[click.Context, str], Values]]] = {
 }
 _OR_FILE: Final = ("vnf|file", "store")
 
-VARIANT: Final = Names("variant")
-VARIANT_OR_BEST: Final = Names("variant|best")
-SITE: Final = Names("site")
-EXPERIMENT: Final = Names("experiment")
-FLAVOR: Final = Names("flavor")
-RELEASE: Final = Names("release")
-VNF: Final = Names("vnf")
-VNF_OR_FILE: Final = Names("vnf|file")
-TOPOLOGY: Final = Names("topology")
-FRAME_SIZE: Final = Names("bytes|imix")
-RUN: Final = Names("run")
-CELL: Final = Names("cell")
-STORE: Final = Names("store")
+VARIANT: Final = NameType("variant")
+VARIANT_OR_BEST: Final = NameType("variant|best")
+SITE: Final = NameType("site")
+EXPERIMENT: Final = NameType("experiment")
+FLAVOR: Final = NameType("flavor")
+RELEASE: Final = NameType("release")
+VNF: Final = NameType("vnf")
+VNF_OR_FILE: Final = NameType("vnf|file")
+TOPOLOGY: Final = NameType("topology")
+FRAME_SIZE: Final = NameType("bytes|imix")
+RUN: Final = NameType("run")
+CELL: Final = NameType("cell")
+STORE: Final = NameType("store")

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from nfvbed.characters import shown
-from nfvbed.cli.output import ShownStream
+from nfvbed.cli.output import EscapedStream
 
 
 class Console(console.Console):
@@ -22,7 +22,7 @@ class Console(console.Console):
     def file(self) -> IO[str]:
         """The stream to which rich writes: the one that lets rich's own styles pass."""
         found = super().file
-        return found.styled if isinstance(found, ShownStream) else found
+        return found.styled if isinstance(found, EscapedStream) else found
 
     @file.setter
     def file(self, new_file: IO[str]) -> None:

@@ -77,10 +77,10 @@ def command(
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.cli.deployed_sites import DeployedSites
     from nfvbed.cli.proposals import measures_in
-    from nfvbed.dashboard.access.listening import Listening, access_of, bind, server_of
+    from nfvbed.dashboard.access.serveroptions import ServerOptions, access_of, bind, server_of
     from nfvbed.dashboard.app import make_app
 
-    asked = Listening(
+    asked = ServerOptions(
         host=host,
         port=port,
         names=names,

@@ -178,7 +178,7 @@ def measured(project: Project, store: Store, study: Study, rules: GateRules | No
     Raises:
         NfvbedError: as `Runner.start`; or cells were given up.
     """
-    from nfvbed.run.gatelooks import GateLooks
+    from nfvbed.run.gatestopping import GateStoppingRule
     from nfvbed.run.runner import Runner
     from nfvbed.run.tools import Tools
 
@@ -192,7 +192,7 @@ def measured(project: Project, store: Store, study: Study, rules: GateRules | No
             site.begin(many=True)
             return site
 
-        tools = Tools() if rules is None else Tools(decide=GateLooks(rules))
+        tools = Tools() if rules is None else Tools(decide=GateStoppingRule(rules))
         runner = Runner(store, open_site, tools, observer)
         run = runner.start(study)
     if runner.failure is not None:

@@ -59,7 +59,7 @@ _SHOWN = 60
 """Characters of a name that is too long."""
 
 
-class Verbs(click.Group):
+class VerbGroup(click.Group):
     """Loads a verb's module when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -95,7 +95,7 @@ class Verbs(click.Group):
             formatter.write_dl([(verb, VERBS[verb][1]) for verb in self.list_commands(ctx)])
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="nfvbed")
 @click.option(
     "--root",

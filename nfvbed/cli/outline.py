@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from nfvbed.cli.completion import FrameSizes, Names
+from nfvbed.cli.completion import FrameSizes, NameType
 
 FILE: Final = Path(__file__).with_name("verbs.json")
 _PATH: Final = re.compile(r"\b(FILE|DIR)\b")
@@ -56,7 +56,7 @@ def _described(parameter: click.Parameter) -> dict[str, Any]:
 
 def _type_of(parameter: click.Parameter) -> dict[str, Any]:
     match parameter.type:
-        case Names(kind=kind):
+        case NameType(kind=kind):
             return {"names": kind}
         case FrameSizes():
             return {"names": "bytes"}
@@ -90,7 +90,7 @@ def _parameter(written: Mapping[str, Any]) -> click.Parameter:
 
 def _type(written: Mapping[str, Any]) -> Any:
     if "names" in written:
-        return Names(written["names"])
+        return NameType(written["names"])
     if "choices" in written:
         return click.Choice(written["choices"])
     if "path" in written:

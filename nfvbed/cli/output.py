@@ -37,7 +37,7 @@ BEGINNING: Final = "\r"
 """Written for itself it leads to the beginning of a line that is written again."""
 
 
-class ShownStream(io.TextIOWrapper):
+class EscapedStream(io.TextIOWrapper):
     """Writes escapes for what would control a terminal, to files too, which are shown on one later.
 
     The escapes are JSON's, and such characters are in texts alone there: what JSON says stays the same.
@@ -57,7 +57,7 @@ class ShownStream(io.TextIOWrapper):
 class _StyledStream:
     """A stream of which only writing differs."""
 
-    def __init__(self, stream: ShownStream) -> None:
+    def __init__(self, stream: EscapedStream) -> None:
         self._stream = stream
 
     def __getattr__(self, name: str) -> object:
@@ -80,7 +80,7 @@ def guard_output() -> None:
             continue  # a test's, or none at all
         stream.flush()
         raw = io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False))
-        pipe = ShownStream(
+        pipe = EscapedStream(
             raw,
             encoding=stream.encoding,
             errors=stream.errors,

@@ -20,7 +20,7 @@ from nfvbed.errors import InternalError
 from nfvbed.records import RunRecord
 from nfvbed.records.annotations import LATEST
 from nfvbed.records.selection import MEASURED, SIMULATED, Selection
-from nfvbed.report.landing import Landing, land, why_unanswered
+from nfvbed.report.landing import LandingRun, land, why_unanswered
 from nfvbed.report.load import LoadedRuns, load, make_options
 from nfvbed.report.newest import AS_STORED
 
@@ -163,7 +163,7 @@ def compare_runs(
     return ComparedRuns(loaded, comparison.model_copy(update={"notes": (*notes, *comparison.notes)}), notes)
 
 
-def _landed(store: "Store", selection: Selection, margin: float) -> tuple[LoadedRuns, Landing]:
+def _landed(store: "Store", selection: Selection, margin: float) -> tuple[LoadedRuns, LandingRun]:
     newest: dict[str, LoadedRuns] = {}
 
     def read(run: RunRecord) -> LoadedRuns:

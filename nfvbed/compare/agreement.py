@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nfvbed.records import CellLack, CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
+from nfvbed.records import CellRecord, CellRole, MissingPrerequisite, Readiness, Record, Status, Support, TrialRecord
 
 
 class VariantOutcome(Record):
@@ -54,7 +54,7 @@ def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> t
             for trial in trials
         )
         ended = (Status.UNSUPPORTED, Status.FAILED)
-        bad = [c for c in own.values() if c.status in ended and c.lacks is not CellLack.VNF]
+        bad = [c for c in own.values() if c.status in ended and c.lacks is not MissingPrerequisite.VNF]
         if worked or bad:
             reason = "" if worked else f"{bad[0].id} {bad[0].status.value}: {bad[0].reason}"
             found.append(VariantOutcome(variant=variant, worked=worked, reason=reason))

@@ -24,7 +24,7 @@ from nfvbed.compare.rows.labelling import analyse_trials
 from nfvbed.compare.rows.paced import alone_at, common_loads
 from nfvbed.compare.rows.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.compare.rows.summary import CellSummary, View, summarise, take_census
+from nfvbed.compare.rows.summary import CellSummary, SummaryOptions, summarise, take_census
 from nfvbed.compare.rows.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.rows.testwarnings import with_derived
 from nfvbed.compare.rows.visits import ALL_STATES, LabelledTrial
@@ -49,7 +49,7 @@ Labels = dict[tuple[str, int], str]
 """Classes before and after by (run, sequence)."""
 
 
-class Options(Record):
+class ComparisonOptions(Record):
     """How runs are compared: baseline, placement class, rules, variants."""
 
     baseline: str | None = None
@@ -169,14 +169,14 @@ class Comparison(Record):
         return any(entry.scope.scope is not Scope.NOT_COMPARABLE for entry in self.differences)
 
 
-def compare(data: Sequence[RunData], options: Options | None = None) -> Comparison:
+def compare(data: Sequence[RunData], options: ComparisonOptions | None = None) -> Comparison:
     """Return a summary of runs over all placement states, or in one, with every row judged against its baseline.
 
     Raises:
         UsageError: there is no run, or the baseline is in none of them.
         NotComparableError: the class asked for was not found, or some runs are simulated and others measured.
     """
-    options = options or Options()
+    options = options or ComparisonOptions()
     if not data:
         raise UsageError("there is no run to compare", fix="nfvbed run EXPERIMENT")
     _require_one_kind(data)
@@ -240,7 +240,9 @@ def _require_one_kind(data: Sequence[RunData]) -> None:
         )
 
 
-def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:
+def _placed(
+    data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: ComparisonOptions
+) -> list[MeasuredTest]:
     placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
     if not options.variants:
         return placed
@@ -326,10 +328,10 @@ def _by_cell(entry: RunData, labels: Labels, ends: EndsOfTrials | None = None) -
 
 
 def _summaries(
-    entry: RunData, classes: tuple[str, ...], labels: Labels, ends: EndsOfTrials, options: Options
+    entry: RunData, classes: tuple[str, ...], labels: Labels, ends: EndsOfTrials, options: ComparisonOptions
 ) -> Iterable[CellSummary]:
     wanted = ALL_STATES if options.placement_class == AUTO else options.placement_class
-    view = View(
+    view = SummaryOptions(
         rules=options.rules,
         classes=classes,
         placement_class=wanted,
@@ -345,7 +347,7 @@ def _summaries(
         yield summarise(entry, cell, own, view)
 
 
-def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
+def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: ComparisonOptions) -> ClassChoice:
     """Return the class for tests beside the MRR; without such tests there is nothing to choose."""
     if options.placement_class == AUTO and not any(entry.results for entry in runs):
         every = ((entry.run.id, trial) for entry in runs for trial in entry.trials if trial.preset is Preset.MRR)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.differences.differences import Difference
 from nfvbed.compare.rows.choice import AUTO
 from nfvbed.compare.rows.hosts import HostPlacement, HostState, stolen_ns
@@ -82,7 +82,7 @@ class Explanation(Record):
     """Throughput searches of its cell, and those of testpmd that they are relative to, in the order they ended."""
 
 
-def explain(data: Sequence[RunData], cell: str, options: Options | None = None) -> Explanation:
+def explain(data: Sequence[RunData], cell: str, options: ComparisonOptions | None = None) -> Explanation:
     """Return what a row rests on: its trials with their use, its pairs and its differences.
 
     Args:
@@ -93,7 +93,7 @@ def explain(data: Sequence[RunData], cell: str, options: Options | None = None) 
         UnknownNameError: no cell, or several, have that name.
         NotComparableError: the class asked for was not found.
     """
-    options = options or Options()
+    options = options or ComparisonOptions()
     comparison = compare(data, options)
     row = _find([*comparison.rows, *comparison.ceilings], cell)
     entry = next(run for run in data if run.run.id == row.run)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from nfvbed.records import Record, TrialRecord
-from nfvbed.records.drops import Cause, Meanings
+from nfvbed.records.drops import Cause, CounterMeanings
 
 OUTSIDE: Final = re.compile(r"(?:port |[ps])([01])")
 """Ports of a switch that lead to the generator; `v1a` and `v1b` lead to the first VNF."""
@@ -44,7 +44,7 @@ class LostFrames(Record):
     meaning: str
 
 
-def lost_frames(trials: Sequence[TrialRecord], meanings: Meanings) -> tuple[LostFrames, ...]:
+def lost_frames(trials: Sequence[TrialRecord], meanings: CounterMeanings) -> tuple[LostFrames, ...]:
     """Return what was intended, sent and received, and where the rest was lost.
 
     Args:
@@ -68,7 +68,7 @@ def lost_frames(trials: Sequence[TrialRecord], meanings: Meanings) -> tuple[Lost
     return (*found[: len(first)], *_places(trials, meanings), *found[len(first) :])
 
 
-def _places(trials: Sequence[TrialRecord], meanings: Meanings) -> Iterable[LostFrames]:
+def _places(trials: Sequence[TrialRecord], meanings: CounterMeanings) -> Iterable[LostFrames]:
     """Divide what was lost by the counters of the switch's ports; of trials without them it is said."""
     counted: dict[str, Counter[str]] = {place: Counter() for place in MEANINGS}
     causes: dict[tuple[str, str], dict[str, None]] = {}
@@ -122,7 +122,7 @@ def _counted(trial: TrialRecord, ports: Mapping[str, Counts]) -> list[tuple[str,
     return found
 
 
-def _causes(place: str, counts: Counts, meanings: Meanings) -> list[str]:
+def _causes(place: str, counts: Counts, meanings: CounterMeanings) -> list[str]:
     """Return why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
     side = "rx" if place == SWITCH else "tx"
     source = meanings.source_of(counts)

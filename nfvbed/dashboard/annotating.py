@@ -23,7 +23,7 @@ LONGEST_NAME: Final = 120
 Text = Annotated[str, StringConstraints(max_length=LONGEST_GIVEN)]
 
 
-class Words(Record):
+class AnnotationBody(Record):
     """What is said of a run; what is left out stays as it is."""
 
     # FastAPI warns of the body's name where its model is not built yet.
@@ -51,17 +51,17 @@ def annotating(source: Source, audit: Audit) -> APIRouter:
     @router.post("/runs/{name}/annotations", include_in_schema=False)
     def send_form(asker: Operator, name: RunName, fields: Fields) -> Response:
         label, note = (fields.get(key, [""])[0][:LONGEST_GIVEN] for key in ("label", "note"))
-        run, _ = _said(source, audit, asker, name, Words(label=label, note=note, hidden="hidden" in fields))
+        run, _ = _said(source, audit, asker, name, AnnotationBody(label=label, note=note, hidden="hidden" in fields))
         return RedirectResponse(f"/runs/{run}#words", 303)
 
     @router.post("/api/runs/{name}/annotations")
-    def post_annotations(asker: Operator, name: RunName, words: Words) -> Marks:
+    def post_annotations(asker: Operator, name: RunName, words: AnnotationBody) -> Marks:
         return _said(source, audit, asker, name, words)[1]
 
     return router
 
 
-def _said(source: Source, audit: Audit, asker: Requester, name: str, words: Words) -> tuple[str, Marks]:
+def _said(source: Source, audit: Audit, asker: Requester, name: str, words: AnnotationBody) -> tuple[str, Marks]:
     run = source.run(name)
     given = words.by_mark
     if not given:

@@ -25,7 +25,7 @@ from nfvbed.dashboard.results.parameters import (
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.results.pictures import Picture, linked, query_of
+from nfvbed.dashboard.results.pictures import PageFigure, linked, query_of
 from nfvbed.dashboard.results.runs import CellState, cells_of
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dataplanes.catalogue import CATALOGUE
@@ -119,7 +119,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def figure_answer(picture: Picture) -> FigureAnswer:
+def figure_answer(picture: PageFigure) -> FigureAnswer:
     """Return a figure that a page links to."""
     return FigureAnswer(
         name=picture.text.name,

@@ -34,10 +34,10 @@ from nfvbed.dashboard.pages import (
     pages_of_runs,
 )
 from nfvbed.dashboard.problems import problem, problem_of
-from nfvbed.dashboard.results.pictures import Pictures
+from nfvbed.dashboard.results.pictures import FigureRenderer
 from nfvbed.dashboard.results.progress import Plans
 from nfvbed.dashboard.results.source import Source
-from nfvbed.dashboard.starting.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.starting.jobpages import JobOperations, api_of_jobs, forms_of_jobs, pages_of_jobs
 from nfvbed.errors import NfvbedError
 from nfvbed.store import Store
 
@@ -96,7 +96,7 @@ def _that_read(
 ) -> tuple[APIRouter, ...]:
     """Return the routes of what is stored."""
     streams, plans = shared
-    pictures = Pictures()
+    pictures = FigureRenderer()
     find_job: FindJob = operations.jobs.of_run if operations else lambda _: None
     return (
         pages(source, now),
@@ -114,7 +114,7 @@ def _that_read(
 
 def _that_operate(operations: Operations, source: Source, shared: tuple[Streams, Plans]) -> tuple[APIRouter, ...]:
     """Return the routes of what can be changed."""
-    chains, desk = Chains(operations.jobs), JobDesk(operations, source, *shared)
+    chains, desk = Chains(operations.jobs), JobOperations(operations, source, *shared)
     return (
         auditing(operations.audit),
         pages_of_jobs(desk),

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from nfvbed.dashboard.access.places import Places
+from nfvbed.dashboard.access.slots import Slots
 from nfvbed.dashboard.people.roles import current
 from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.host.workspace.trialsign import trial_is_going
@@ -70,7 +70,7 @@ class Streams:
         going_s: float = GOING_S,
         fresh_s: float = FRESH_S,
     ) -> None:
-        self._places = Places(MOST, OF_OPERATORS, OF_CLIENT, "pages that follow what runs")
+        self._places = Slots(MOST, OF_OPERATORS, OF_CLIENT, "pages that follow what runs")
         self._is_going = is_going
         self._look_s = look_s
         self._going_s = going_s

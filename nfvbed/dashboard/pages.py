@@ -30,7 +30,7 @@ from nfvbed.dashboard.results.parameters import (
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.results.pictures import Form, Pictures, linked, live_figure, query_of, spec_of
+from nfvbed.dashboard.results.pictures import FigureRenderer, Form, linked, live_figure, query_of, spec_of
 from nfvbed.dashboard.results.progress import Plans, live_of
 from nfvbed.dashboard.results.runs import RUNNING, RunOrder, RunsQuery, cells_of, find_runs, trial_table
 from nfvbed.dashboard.results.source import Source
@@ -179,7 +179,7 @@ def pages_of_reasons(source: Source) -> APIRouter:
     return router
 
 
-def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the route of comparisons."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
@@ -225,7 +225,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
     return router
 
 
-def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+def files_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of figures and tables as files."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 

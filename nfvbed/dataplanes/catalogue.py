@@ -20,7 +20,7 @@ from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
-from nfvbed.records.drops import Meanings
+from nfvbed.records.drops import CounterMeanings
 from nfvbed.spec.loader import Project
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.variant import Variant, VariantFile, variant_model
@@ -82,9 +82,9 @@ class Catalogue:
         return variant_model(self.options, VariantFile)
 
     @cached_property
-    def drop_counters(self) -> Meanings:
+    def drop_counters(self) -> CounterMeanings:
         """Return what drop counters mean: those of no data plane, and `TABLE` of each room's module `drops`."""
-        return Meanings(module.TABLE for module in self.modules("drops").values())
+        return CounterMeanings(module.TABLE for module in self.modules("drops").values())
 
     @cached_property
     def kolla(self) -> Mapping[str, KollaPlane]:

@@ -15,7 +15,7 @@ class TableNotApplicable(Exception):
 
 
 @dataclass(frozen=True)
-class Filling:
+class FilledTable:
     """A table after it was filled."""
 
     entries: int
@@ -39,7 +39,7 @@ class ForwardingTable(ABC):
     """What has to be known of its entries to read the figures rightly."""
 
     @abstractmethod
-    def fill(self, entries: int, directions: int) -> Filling:
+    def fill(self, entries: int, directions: int) -> FilledTable:
         """Replace the entries by this number of entries; every direction has its share.
 
         Args:

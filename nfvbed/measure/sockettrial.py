@@ -135,7 +135,7 @@ class _Window:
 
 
 def _frames(ends: SocketEnds) -> tuple[int, int]:
-    both = ends.counters()
+    both = ends.traffic()
     return sum(found.tx_packets for found in both), sum(found.rx_packets for found in both)
 
 

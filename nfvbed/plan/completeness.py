@@ -65,7 +65,7 @@ class CompletedTest:
 
 
 @dataclass(frozen=True)
-class Lack:
+class MissingTrials:
     """What a cell still needs of one thing."""
 
     have: int
@@ -83,7 +83,7 @@ class Lack:
         return f"{self.have} of {self.needed} {self.what}"
 
 
-OfCell = tuple[str, str, Lack]
+OfCell = tuple[str, str, MissingTrials]
 """A cell, the label of a test, and what the cell lacks of it."""
 
 
@@ -97,7 +97,7 @@ class Completeness:
     """All classes that were seen."""
     mixed: int
     """Trials that are of no class."""
-    missing: Mapping[str, Lack]
+    missing: Mapping[str, MissingTrials]
     """What cells still need most of; cells that need nothing are not in it. Ceilings never are."""
     complete: frozenset[str]
     """Ceilings that were measured in as many rounds as they need; measuring them again would tell nothing."""
@@ -163,7 +163,7 @@ class _Count:
         # Ties go to the class with more trials, then by name, so that the answer never depends on the order.
         best = min(classes, key=lambda name: (_sum(lacks[name]), -every.count(name), name))
         every_lack = [*self._lacks_of_mrr(), *lacks[best]]
-        missing: dict[str, Lack] = {}
+        missing: dict[str, MissingTrials] = {}
         for cell, _, lack in every_lack:
             missing[cell] = max(missing.get(cell, lack), lack, key=lambda one: one.needed - one.have)
         in_pairs = {cell for cells in self._compared.values() for cell in cells}
@@ -184,7 +184,7 @@ class _Count:
         for cell, (number, what) in have.items():
             needed = self._plan.needed(cell) if what == "pairs" else self._needed_alone(cell)
             if number < needed:
-                found.append((cell, MRR, Lack(number, needed, what)))
+                found.append((cell, MRR, MissingTrials(number, needed, what)))
         return found
 
     def _needed_alone(self, cell: str) -> int:
@@ -200,7 +200,7 @@ class _Count:
                 if in_class < needed:
                     measured = sum(number for key, number in counts.items() if key[:2] == (cell.id, test))
                     what, late = f"repetitions of {test} in class {placement}", measured >= needed
-                    found.append((cell.id, test, Lack(in_class, needed, what, of_a_test=True, of_class=late)))
+                    found.append((cell.id, test, MissingTrials(in_class, needed, what, of_a_test=True, of_class=late)))
         return found
 
     def _complete(self, tests: Sequence[CompletedTest]) -> frozenset[str]:

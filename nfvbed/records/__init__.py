@@ -41,10 +41,10 @@ from nfvbed.records.trial import VnfPort as VnfPort
 from nfvbed.records.trial import WorkThread as WorkThread
 from nfvbed.records.trial import rounding_of as rounding_of
 from nfvbed.records.words import Accelerator as Accelerator
-from nfvbed.records.words import CellLack as CellLack
 from nfvbed.records.words import CellRole as CellRole
 from nfvbed.records.words import GeneratorPlace as GeneratorPlace
 from nfvbed.records.words import HopKind as HopKind
+from nfvbed.records.words import MissingPrerequisite as MissingPrerequisite
 from nfvbed.records.words import Preset as Preset
 from nfvbed.records.words import RenewedPart as RenewedPart
 from nfvbed.records.words import Role as Role

@@ -292,7 +292,7 @@ class CounterTable:
     """One that a port of it alone has: by that it is told who counted."""
 
 
-class Meanings:
+class CounterMeanings:
     """The meanings of the counters of all sources.
 
     Args:
@@ -336,7 +336,7 @@ class Meanings:
         return next((source for name, source in self._marks.items() if name in counts), CounterSource.LINUX)
 
 
-USUAL: Final = Meanings()
+USUAL: Final = CounterMeanings()
 """Without those of data planes."""
 
 

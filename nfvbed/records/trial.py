@@ -12,9 +12,9 @@ from nfvbed.records.models import DeferredModel
 from nfvbed.records.quality import QualityWarning
 from nfvbed.records.words import (
     Accelerator,
-    CellLack,
     CellRole,
     HopKind,
+    MissingPrerequisite,
     Preset,
     RenewedPart,
     ResultKind,
@@ -361,7 +361,7 @@ class CellRecord(Record):
     simulated: bool = False
     status: Status = Status.OK
     reason: Reason = ""
-    lacks: CellLack | None = Field(default=None, exclude_if=lambda value: value is None)
+    lacks: MissingPrerequisite | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class RunRecord(Record):

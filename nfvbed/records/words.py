@@ -45,7 +45,7 @@ class Sessions(StrEnum):
     """Frames from port 1 are the replies to those of port 0, flow by flow: connections are established."""
 
 
-class CellLack(StrEnum):
+class MissingPrerequisite(StrEnum):
     """The missing prerequisite of a cell, where it says nothing of the cell's variant."""
 
     VNF = "vnf"

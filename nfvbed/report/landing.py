@@ -32,7 +32,7 @@ class NewerRun(Record):
 
 
 @dataclass(frozen=True)
-class Landing:
+class LandingRun:
     """The run that is shown."""
 
     run: RunRecord
@@ -51,7 +51,7 @@ class Landing:
         return (shown, *(f"newer: {entry.words}" for entry in self.newer[:place]))
 
 
-def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
+def land(runs: Sequence[RunRecord], why_not: WhyNot) -> LandingRun | None:
     """Return the run that is shown; None where there is none.
 
     Args:
@@ -68,10 +68,10 @@ def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
             newer.append(NewerRun(run=run, why=f"it cannot be read ({error.where}: {error.observed})"))
             continue
         if not why:
-            return Landing(run, True, tuple(newer))
+            return LandingRun(run, True, tuple(newer))
         newer.append(NewerRun(run=run, why=why))
         readable.append(run)
-    return Landing((*readable, *runs)[0], False, tuple(newer)) if runs else None
+    return LandingRun((*readable, *runs)[0], False, tuple(newer)) if runs else None
 
 
 def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:

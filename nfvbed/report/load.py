@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.chains import HALF, ShareReference, ShareRequirement
-from nfvbed.compare.comparison import Comparison, Options
+from nfvbed.compare.comparison import Comparison, ComparisonOptions
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import DamagedError
@@ -47,11 +47,11 @@ class LoadedRuns:
     """Title of the runs' experiments; empty where their plans are not stored."""
 
 
-def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:
+def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> ComparisonOptions:
     """Join what the user chose with what the experiment says; `variants` may be left out."""
     standard = Rules()
     needed = chosen["needed"] or loaded.needed or standard.needed
-    return Options(
+    return ComparisonOptions(
         baseline=chosen["baseline"] or loaded.baseline,
         placement_class=chosen["placement_class"],
         variants=tuple(chosen.get("variants", ())),

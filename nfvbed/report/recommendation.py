@@ -7,9 +7,9 @@ from typing import Final
 from nfvbed.compare.differences.dispersion import SpreadVerdict
 from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.recommendation.costs import ON_NICS, HostCost
-from nfvbed.compare.recommendation.flips import Flip
 from nfvbed.compare.recommendation.needs import Measure
 from nfvbed.compare.recommendation.rankings import RankedVariant, Ranking
+from nfvbed.compare.recommendation.rankreversals import RankReversal
 from nfvbed.compare.recommendation.rawethernet import RawEthernetEvidence
 from nfvbed.compare.recommendation.recommendation import Proposal, Recommendation, UsedRun
 from nfvbed.compare.recommendation.tiers import PairFinding
@@ -264,7 +264,7 @@ def changes(found: Recommendation) -> list[str]:
     return [*lines, *_unknown(found)]
 
 
-def _flip(flip: Flip) -> str:
+def _flip(flip: RankReversal) -> str:
     where_there = f"{flip.what} {flip.there} in place of {flip.here}"
     first = "undecided between " + named(flip.first) if len(flip.first) > 1 else f"{flip.first[0]} is first"
     how = "" if flip.judged else f" (medians of flow-scaling in run {flip.run}, no verdict)"

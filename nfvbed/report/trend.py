@@ -13,7 +13,7 @@ from nfvbed.report import wording
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class SeenStep(Record):
+class TrendStep(Record):
     """A confirmed step, what people said of it, and what else changed in that run."""
 
     step: Step
@@ -32,13 +32,13 @@ class Trend(Record):
     """One setting over time, with what is known beside its figures."""
 
     series: Series
-    steps: tuple[SeenStep, ...]
+    steps: tuple[TrendStep, ...]
     """In order of time."""
     changes: tuple[Change, ...]
     """Changes of host, rig and configuration."""
 
     @property
-    def newest_open(self) -> SeenStep | None:
+    def newest_open(self) -> TrendStep | None:
         """The newest step that asks to be looked at."""
         return next((seen for seen in reversed(self.steps) if seen.is_open), None)
 
@@ -59,7 +59,7 @@ def trend_of(
     changes = changes_in(series, descriptions)
     at = {change.place: change.what for change in changes}
     steps = tuple(
-        SeenStep(
+        TrendStep(
             step=step,
             acknowledged=acknowledgement_of(series.setting.name, step, acknowledged, now),
             changed=at.get(step.place, ()),
@@ -109,7 +109,7 @@ def change_ratio(ratio: float) -> str:
     return f"{'▲' if ratio > 1 else '▼'} ×{wording.factor(ratio)}"
 
 
-def step_state(seen: SeenStep) -> str:
+def step_state(seen: TrendStep) -> str:
     """Return in a word or two what a step is now."""
     if seen.acknowledged is not None:
         return f"acknowledged until {seen.acknowledged.expires_at[:10]}"

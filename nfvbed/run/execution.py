@@ -6,10 +6,10 @@ from itertools import groupby
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.plan.cells import CellPlan, DeploymentKey, Point
-from nfvbed.plan.completeness import Completeness, Lack, completeness
+from nfvbed.plan.completeness import Completeness, MissingTrials, completeness
 from nfvbed.plan.estimate import shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
-from nfvbed.records import CellLack, CellRole, Readiness, Status, Support
+from nfvbed.records import CellRole, MissingPrerequisite, Readiness, Status, Support
 from nfvbed.run.forecast import Forecast
 from nfvbed.run.ledger import Exclusion, RunLedger
 from nfvbed.run.looks import Look
@@ -77,9 +77,9 @@ class Execution:
         try:
             site.require_possible(self.variants[key.variant], key.topology, choice, key.role)
         except UnsupportedError as failure:
-            return Exclusion(Status.UNSUPPORTED, str(failure), CellLack.VNF if failure.of_vnf else None)
+            return Exclusion(Status.UNSUPPORTED, str(failure), MissingPrerequisite.VNF if failure.of_vnf else None)
         missing = "" if choice is None else site.missing(key.topology, choice)
-        return Exclusion(Status.UNSUPPORTED, missing, CellLack.VNF) if missing else None
+        return Exclusion(Status.UNSUPPORTED, missing, MissingPrerequisite.VNF) if missing else None
 
     def _leave_out(self, cell: CellPlan, why: Exclusion, observer: Observer) -> None:
         config = self.ledger.put_blob("variant", described(self.variants[cell.variant].carrying(cell.mtu), cell, {}))
@@ -241,7 +241,7 @@ class Execution:
 
         return [trial for trial in self.plan.round(number) if is_wanted(trial)]
 
-    def _reason(self, cell: str, lack: Lack, out_of_time: bool) -> str:
+    def _reason(self, cell: str, lack: MissingTrials, out_of_time: bool) -> str:
         repetitions = self.plan.experiment.repetitions
         if cell in self._over_budget:
             return f"budget: {lack.text}; more would not have ended within {repetitions.budget_s:g} s"

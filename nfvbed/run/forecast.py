@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.estimate import Overheads, deployment_s, length_s, unit_s
 from nfvbed.plan.plan import Plan, PlannedTrial, TrialKey
-from nfvbed.run.pace import Pace
+from nfvbed.run.runclock import RunClock
 
 Deployed = tuple[int, DeploymentKey]
 """A deployment in a round."""
@@ -21,7 +21,7 @@ class Forecast:
 
     def __init__(self, plan: Plan, clock: Callable[[], float]) -> None:
         self._plan = plan
-        self._pace = Pace(clock)
+        self._pace = RunClock(clock)
         self._units: dict[TrialKey, PlannedTrial] = {}
         self._deployments: dict[Deployed, float] = {}
         self._ahead_s = 0.0

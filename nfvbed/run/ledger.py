@@ -14,11 +14,11 @@ from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey
 from nfvbed.plan.completeness import CompletedTest, CompletedTrial
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.records import (
-    CellLack,
     CellRecord,
     Deployment,
     Engine,
     FactRecord,
+    MissingPrerequisite,
     Preset,
     RenewedPart,
     RunRecord,
@@ -87,7 +87,7 @@ class Exclusion:
 
     status: Status
     reason: str
-    lacks: CellLack | None = None
+    lacks: MissingPrerequisite | None = None
 
 
 class RunLedger:

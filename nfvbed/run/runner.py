@@ -24,7 +24,7 @@ from nfvbed.run.execution import Execution
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
 from nfvbed.run.tools import Tools
-from nfvbed.run.visits import Visitor
+from nfvbed.run.visits import DeploymentRunner
 from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
@@ -107,7 +107,7 @@ class Runner:
 
     def _execute(self, execution: Execution, site: Site, resumed: bool) -> RunRecord:
         ledger, observer, plan = execution.ledger, self._observer, execution.plan
-        visitor = Visitor(site, plan, ledger, self._tools, observer)
+        visitor = DeploymentRunner(site, plan, ledger, self._tools, observer)
         began = self._tools.clock()
         observer.run_started(ledger.run, resumed, execution.left_s)
         out_of_time = False
@@ -129,7 +129,7 @@ class Runner:
             observer.round_ended(execution.after(number))
         return self._conclude(execution, out_of_time)
 
-    def _round(self, visitor: Visitor, execution: Execution, trials: Sequence[PlannedTrial]) -> bool:
+    def _round(self, visitor: DeploymentRunner, execution: Execution, trials: Sequence[PlannedTrial]) -> bool:
         """Measure what fits of a round, and return whether anything did."""
         served = False
         for path in execution.paths(trials):

@@ -7,7 +7,7 @@ from nfvbed.run.tools import Measures
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import GeneratorInfo
-from nfvbed.traffic.held import HeldGenerator
+from nfvbed.traffic.reopenable import ReopenableGenerator
 
 
 @dataclass(frozen=True)
@@ -20,5 +20,5 @@ class Setup:
     deployment: Deployment
     measures: Measures
     info: GeneratorInfo
-    generator: HeldGenerator
+    generator: ReopenableGenerator
     """What `measures` measures with; it can free its ports for other traffic."""

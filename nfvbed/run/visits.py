@@ -20,7 +20,7 @@ from nfvbed.errors import (
 from nfvbed.measure.warnings import ON_NICS, speeds_mbps
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
-from nfvbed.records import SESSIONS, CellLack, Deployment, Preset, Sessions, Status
+from nfvbed.records import SESSIONS, Deployment, MissingPrerequisite, Preset, Sessions, Status
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import RunContext
 from nfvbed.run.ledger import Exclusion, RunLedger
@@ -33,7 +33,7 @@ from nfvbed.sites.site import Site
 from nfvbed.spec.options import IO_PATHS
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import TrafficRequest
-from nfvbed.traffic.held import HeldGenerator
+from nfvbed.traffic.reopenable import ReopenableGenerator
 from nfvbed.units import NS_PER_S
 
 DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
@@ -45,7 +45,7 @@ OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorE
 """What is the trouble of one data plane; a run that keeps going gives its cells up."""
 
 
-class Visitor:
+class DeploymentRunner:
     """Serves deployments of one run."""
 
     def __init__(self, site: Site, plan: Plan, ledger: RunLedger, tools: Tools, observer: Observer) -> None:
@@ -95,7 +95,7 @@ class Visitor:
             return tuple(trial for trial in left if trial.cell not in self._ledger.excluded)
         except UnsupportedError as error:
             for cell in cells:
-                lacks = CellLack.VNF if error.of_vnf else None
+                lacks = MissingPrerequisite.VNF if error.of_vnf else None
                 why = Exclusion(Status.UNSUPPORTED, str(error), lacks)
                 self._exclude(self._plan.cell_by_id[cell], variant, why)
         except (*OF_THE_CELL, *OF_THE_VARIANT) as error:
@@ -127,9 +127,9 @@ class Visitor:
         self._ledger.add_fact(key, number, "destroy", clock() - began)
 
     @contextlib.contextmanager
-    def _generator(self, deployment: Deployment, key: DeploymentKey, number: int) -> Iterator[HeldGenerator]:
+    def _generator(self, deployment: Deployment, key: DeploymentKey, number: int) -> Iterator[ReopenableGenerator]:
         began = self._tools.clock()
-        generator = HeldGenerator(lambda: self._site.open_generator(deployment))
+        generator = ReopenableGenerator(lambda: self._site.open_generator(deployment))
         try:
             self._ledger.add_fact(key, number, "generator", self._tools.clock() - began)
             yield generator

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from nfvbed.records import CellLack, CellRecord, QualityWarning, TrialRecord
+from nfvbed.records import CellRecord, MissingPrerequisite, QualityWarning, TrialRecord
 from nfvbed.records.results import ResultKind, ResultRecord
 
 VNF_LACKED = "the VNF cannot run here:"
@@ -13,7 +13,7 @@ VNF_LACKED = "the VNF cannot run here:"
 def named(cell: CellRecord) -> CellRecord:
     """Return a cell of any format with what it lacks in its own field."""
     if cell.lacks is None and cell.reason.startswith(VNF_LACKED):
-        return cell.model_copy(update={"lacks": CellLack.VNF})
+        return cell.model_copy(update={"lacks": MissingPrerequisite.VNF})
     return cell
 
 

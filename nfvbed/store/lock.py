@@ -17,7 +17,7 @@ PATIENCE_S = 0.3
 
 
 @dataclass(frozen=True)
-class Holder:
+class LockHolder:
     """Who writes."""
 
     pid: int
@@ -77,7 +77,7 @@ class WriterLock:
             os.pwrite(descriptor, text.encode(), 0)
 
 
-def holder_of(path: Path) -> Holder | None:
+def holder_of(path: Path) -> LockHolder | None:
     """Return who holds a lock now; None when nobody does."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -86,7 +86,7 @@ def holder_of(path: Path) -> Holder | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _read(descriptor) or Holder(0, "unknown")
+        return _read(descriptor) or LockHolder(0, "unknown")
     else:
         return None
     finally:
@@ -106,9 +106,9 @@ def _locked(descriptor: int) -> bool:
             return True
 
 
-def _read(descriptor: int) -> Holder | None:
+def _read(descriptor: int) -> LockHolder | None:
     try:
         value = json.loads(os.pread(descriptor, 65536, 0))
-        return Holder(int(value["pid"]), str(value["command"]))
+        return LockHolder(int(value["pid"]), str(value["command"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

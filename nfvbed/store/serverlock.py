@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from nfvbed.errors import BusyError
 from nfvbed.store.connect import Location, faults
-from nfvbed.store.lock import Holder
+from nfvbed.store.lock import LockHolder
 
 ADVISORY_LOCK: Final = 0x6E667662
 """The first half of the key of all of nfvbed's advisory locks ("nfvb")."""
@@ -109,11 +109,11 @@ class ServerLock:
                 time.sleep(0.1)
 
 
-def holder_on_server(connection: Connection, run: str | None = None) -> Holder | None:
+def holder_on_server(connection: Connection, run: str | None = None) -> LockHolder | None:
     """Return which session of the server writes, or writes this run; None: none does."""
     key = _key(run) if run else {"nfvbed": ADVISORY_LOCK, "lock": ALL_WRITERS}
     found = connection.execute(_HOLDER, key).first()
-    return None if found is None else Holder(int(found[0]), str(found[1]))
+    return None if found is None else LockHolder(int(found[0]), str(found[1]))
 
 
 def wait_for_format(connection: Connection) -> None:

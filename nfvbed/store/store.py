@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Table, func, insert, select, update
 
 from nfvbed.errors import DamagedError, InternalError, StoreError, UsageError
-from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
+from nfvbed.records import CellRecord, FactRecord, MissingPrerequisite, Record, RunRecord, Status, TrialRecord
 from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.records.annotations import Annotation, Mark, Marks, marks_of
 from nfvbed.records.quality import QualityWarning
@@ -23,7 +23,7 @@ from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
 from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.damage import RowError
-from nfvbed.store.lock import Holder, WriterLock, holder_of
+from nfvbed.store.lock import LockHolder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.readonly import FileReader, back_up, back_up_to, may_write
 from nfvbed.store.rows import cell_row, histogram_rows, put_once, result_row, trial_row
@@ -146,7 +146,7 @@ class Store:
     ) -> None:
         self.close()
 
-    def writer(self, run: str | None = None) -> Holder | None:
+    def writer(self, run: str | None = None) -> LockHolder | None:
         """Return who writes to this store now; None when nobody does.
 
         Args:
@@ -234,7 +234,7 @@ class Store:
             connection.execute(insert(CELL).values(**cell_row(cell, position)))
 
     def set_cell_status(
-        self, run: str, cell: str, status: Status, reason: str = "", lacks: CellLack | None = None
+        self, run: str, cell: str, status: Status, reason: str = "", lacks: MissingPrerequisite | None = None
     ) -> None:
         """Write how a cell ended; only `blocked`, `failed` and `interrupted` can be followed by another status."""
         with self._transaction(f"the status of cell {cell} could not be stored") as connection:
@@ -548,7 +548,11 @@ def _insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]
 
 
 def _settle(
-    connection: Connection, place: tuple[str, str], status: Status, reason: str, lacks: CellLack | None = None
+    connection: Connection,
+    place: tuple[str, str],
+    status: Status,
+    reason: str,
+    lacks: MissingPrerequisite | None = None,
 ) -> None:
     run, cell = place
     where = (CELL.c.run == run, CELL.c.id == cell)

@@ -44,7 +44,7 @@ class BearerPath:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LoadPhase:
     """A part of a trial at a load of its own."""
 
     rate_pps: int
@@ -75,7 +75,7 @@ class TrafficRequest:
     learning_frames: int = 3
     """Broadcast frames from each port before the trial, so that a learning switch knows both; a trace sends none."""
     addressing: Addressing = PLAIN
-    then: Stretch | None = None
+    then: LoadPhase | None = None
     """Goes on at another load after `duration_ns`, without a pause; with `rate_pps`, without `frames`."""
     timeline_ns: int | None = None
     """Width of the bins of a timeline; None: none is kept. It needs `stamp`."""

@@ -189,7 +189,7 @@ class StackMessage(Message):
     gtpu: GtpuMessage | None = None
 
 
-class ThenMessage(Message):
+class LoadPhaseMessage(Message):
     """A second stretch of a trial."""
 
     rate_pps: int
@@ -210,7 +210,7 @@ class StartMessage(Message):
     drain_ns: int
     check: bool
     stamp: bool
-    then: ThenMessage | None = None
+    then: LoadPhaseMessage | None = None
     timeline_ns: int | None = None
 
 

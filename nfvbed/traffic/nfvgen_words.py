@@ -9,9 +9,9 @@ from nfvbed.traffic.nfvgen_protocol import (
     DirectionMessage,
     ErrorBody,
     GtpuMessage,
+    LoadPhaseMessage,
     StackMessage,
     StartMessage,
-    ThenMessage,
     TimelineMessage,
     TrialMessage,
 )
@@ -36,7 +36,7 @@ def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
         drain_ns=drain_ns,
         check=request.check,
         stamp=request.stamp,
-        then=ThenMessage(rate_pps=then.rate_pps, duration_ns=then.duration_ns) if then else None,
+        then=LoadPhaseMessage(rate_pps=then.rate_pps, duration_ns=then.duration_ns) if then else None,
         timeline_ns=request.timeline_ns,
     )
 

@@ -36,7 +36,7 @@ class GuestNode(Record):
     """None: anywhere (the flavor binds nothing)."""
 
 
-class GuestSeats(Record):
+class GuestPlacement(Record):
     """The cores of a guest's threads."""
 
     vcpu_cores: tuple[tuple[int, ...], ...]
@@ -45,7 +45,7 @@ class GuestSeats(Record):
     nodes: tuple[GuestNode, ...]
 
 
-def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> GuestSeats:
+def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> GuestPlacement:
     """Place a guest.
 
     Args:
@@ -62,7 +62,7 @@ def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> Gu
         emulator: tuple[int, ...] = tuple(sorted({*host.arrangement.control_cores, *(c for one in cores for c in one)}))
     else:
         cores, emulator = _dedicated(flavor, nodes, host)
-    return GuestSeats(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes)
+    return GuestPlacement(vcpu_cores=cores, emulator_cores=emulator, nodes=nodes)
 
 
 def _nodes(flavor: Flavor, host: Host) -> tuple[GuestNode, ...]:

@@ -8,7 +8,7 @@ from nfvbed.host.network.veth import GENERATOR_LINKS
 from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.numa import GuestSeats, Host, place_guest
+from nfvbed.vnfs.numa import GuestPlacement, Host, place_guest
 from nfvbed.vnfs.vnf import SINK, SOURCE, VnfHost, VnfSeat
 
 _SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
@@ -50,11 +50,11 @@ def seats(deployment: Deployment, plan: Layout, choice: VnfChoice, host: VnfHost
     )
 
 
-def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> list[GuestSeats | None]:
+def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> list[GuestPlacement | None]:
     """Place virtual machines one after another: a core that one has alone is taken for the next."""
     if choice.kind is not VnfKind.VM:
         return [None for _ in used]
-    topology, taken, placed = read_topology(), frozenset[int](), list[GuestSeats | None]()
+    topology, taken, placed = read_topology(), frozenset[int](), list[GuestPlacement | None]()
     for core in used:
         guest = place_guest(choice.flavor, Host(topology, arrangement, taken=taken), (core,))
         if choice.flavor.cpu_policy == "dedicated":
@@ -63,7 +63,7 @@ def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> lis
     return placed
 
 
-def _meets_others(guest: GuestSeats | None, arrangement: Arrangement) -> bool:
+def _meets_others(guest: GuestPlacement | None, arrangement: Arrangement) -> bool:
     """Return whether vCPUs may run on cores of the switch or the generator."""
     others = {*arrangement.switch_cores, arrangement.generator_core}
     return guest is not None and any(others & set(cores) for cores in guest.vcpu_cores)

@@ -12,7 +12,7 @@ from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.numa import GuestSeats
+from nfvbed.vnfs.numa import GuestPlacement
 
 SOURCE = "source"
 SINK = "sink"
@@ -51,7 +51,7 @@ class VnfSeat:
     """What a source sends, in bytes, FCS included."""
     beyond: tuple[str, str] = ("", "")
     """The MAC addresses that port 0 and port 1 lead to: the next VNF's port's, or the generator's."""
-    guest: GuestSeats | None = None
+    guest: GuestPlacement | None = None
     """Who of a virtual machine runs where, as its flavor wants it; None for every other kind."""
 
     @property

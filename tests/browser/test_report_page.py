@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import render_page
@@ -49,7 +49,7 @@ def _pages(tmp_path_factory) -> dict[str, Path]:
     written = {}
     for name, scenario in SCENARIOS.items():
         data = with_tests(build(scenario)) if name == "tests" else build(scenario)
-        comparison = compare([data], Options(baseline=scenario.systems[0].name))
+        comparison = compare([data], ComparisonOptions(baseline=scenario.systems[0].name))
         context = ReportContext(comparison, (data.run,), {data.run.host_hash: data.host}, data.rigs)
         written[name] = folder / f"{name}.html"
         written[name].write_text(render_page(context))

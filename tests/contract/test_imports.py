@@ -148,8 +148,8 @@ ARROWS = {
     "nfvbed.vnfs": (
         ("peers", "price"),
         ("catalogue",),
-        ("descriptors", "guest", "sockets"),
-        ("epc",),
+        ("descriptors", "sockets"),
+        ("epc", "guest"),
         ("gateway", "process", "vm"),
         (OWN,),
     ),

@@ -88,7 +88,7 @@ OWN_JSON = {
     "nfvbed/cloud/devcloud/stages.py",
     "nfvbed/dataplanes/vpp/nodeprocess.py",
     "nfvbed/sites/openstack/descriptorvnfs.py",
-    "nfvbed/sites/openstack/remembered.py",
+    "nfvbed/sites/openstack/storeddeployment.py",
     "nfvbed/vnfs/epc/core.py",
     "nfvbed/vnfs/epc/emulation.py",
     "nfvbed/vnfs/epc/pcrf.py",

@@ -7,11 +7,11 @@ from nfvbed.host.network import links
 from nfvbed.host.network.namespaces import inside
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.vnfs.epc import network
-from nfvbed.vnfs.epc.core import Core, Seats
+from nfvbed.vnfs.epc.core import Core, FunctionCores
 
 PROJECT = open_project()
 BEYOND = "02:4e:46:58:00:00"
-SEATS = Seats((0,), (0, 1))
+SEATS = FunctionCores((0,), (0, 1))
 
 
 def _port(netns, name, lead):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.dataplanes.tables import Filling, ForwardingTable
+from nfvbed.dataplanes.tables import FilledTable, ForwardingTable
 from nfvbed.errors import ConfigurationError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Status
@@ -78,7 +78,7 @@ def test_what_does_not_learn_has_nothing_to_be_found(lab_with_vnfs, tmp_path):
     assert (found.status, "learning: false" in found.reason) == (Status.NOT_APPLICABLE, True)
 
 
-def came_through(generator: Generator, filling: Filling, flows: int) -> bool:
+def came_through(generator: Generator, filling: FilledTable, flows: int) -> bool:
     """Send so many flows in turn; whether in one trial of a few the frames of exactly those came that have an entry."""
     request = TrafficRequest(
         duration_ns=10**9, frame_size=64, rate_pps=20_000, frames=FRAMES, flows=flows, addressing=filling.addressing
@@ -103,7 +103,7 @@ def table_of(
     site.wait_for_generator(deployment)
     with contextlib.closing(site.forwarding_table(deployment, chosen)) as table:
         yield table, generator
-    assert came_through(generator, Filling(entries=0, flows=40), 40), "the path is as before"
+    assert came_through(generator, FilledTable(entries=0, flows=40), 40), "the path is as before"
     generator.close()
     site.destroy(deployment)
 

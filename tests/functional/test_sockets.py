@@ -6,14 +6,15 @@ Whatever the rates are: bytes arrive, counts agree, and the host is as before.
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import Status, VnfKind
+from nfvbed.records import QualityWarning, Status, VnfKind
 from nfvbed.records.results import ResultKind, TablePayload
-from nfvbed.run.kinds.sockets import netperf_programs
 from nfvbed.run.runner import Runner
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
 from nfvbed.traffic.sockets import iperf3, netperf, sockettools
+from nfvbed.traffic.sockets.netperf import NetperfPrograms
+from nfvbed.traffic.sockets.sockettools import LocalTools
 from nfvbed.vnfs.offload import REMEDY
 from nfvbed.vnfs.sockets.ends import socket_ends
 from nfvbed.vnfs.sockets.hosts import HostResources
@@ -85,7 +86,7 @@ def test_tcp_through_vhost_user_ports(site):
         run = iperf3.tcp(sockettools.program(iperf3.NAME), ends.pair, iperf3.Streams(1, 1, None, "reno"))
         assert run.value("throughput") > 0
         assert run.raw["congestion_control"] == "reno"
-        client, server = ends.counters()
+        client, server = ends.traffic()
         assert client.tx_packets > 0
         assert server.rx_packets > 0
     site.verify(deployment)
@@ -97,7 +98,7 @@ def test_tcp_through_vhost_user_ports(site):
 def test_requests_through_a_router_that_is_a_vnf(site):
     deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", vnf=choice("router"))
     with socket_ends(deployment, around(site, deployment)) as ends:
-        run = netperf.tcp_rr(netperf_programs(), ends.pair, netperf.Messages(1, 1))
+        run = netperf.tcp_rr(NetperfPrograms.of(LocalTools()), ends.pair, netperf.Messages(1, 1))
         assert run.value("transactions") > 0
     site.verify(deployment)
     site.destroy(deployment)
@@ -148,3 +149,44 @@ def test_at_equal_offloads_the_userspace_datapath_is_no_order_of_magnitude_below
 
 def figure(row, name):
     return next(quantity.value for quantity in row.quantities if quantity.name == name)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("vloop_image")
+@pytest.mark.parametrize("name", ["linux-bridge", "ovs-dpdk"])
+def test_between_two_virtual_machines_and_their_forwarding_goes_on(site, tmp_path, name):
+    tests = [
+        {"kind": "tcp-throughput", "streams": [1], "offloads": ["none", "tso"], **SHORT},
+        {"kind": "request-response", **SHORT},
+        {"kind": "socket-latency", "modes": ["ping-pong"], **SHORT},
+        {"kind": "mrr"},
+    ]
+    study = PROJECT.load_study("v2v-sockets", {"tests": tests, "quick": True, "repetitions.max_rounds": 1})
+    study = Study(study.experiment, tuple(one for one in study.variants if one.name == name), study.site)
+    with Store.open(tmp_path / "r.sqlite") as store:
+        run = Runner(store, lambda *_: site).start(study)
+        results = {result.kind: result for result in store.results(run.id)}
+        trials = store.trials(run.id)
+    tables = {kind: TablePayload.model_validate(r.payload) for kind, r in results.items() if kind.is_table}
+    assert {kind: results[kind].status for kind in tables} == dict.fromkeys(tables, Status.OK), results
+    plain, whole = tables[ResultKind.TCP_THROUGHPUT].rows
+    assert plain.status is Status.OK, plain.reason
+    assert figure(plain, "throughput") > 0
+    assert figure(plain, "mean frame sent") <= 1514
+    assert plain.parameters["ends"] == "guests"
+    assert plain.parameters["read_back"].count("checksum off, tso off") == 2
+    if name == "linux-bridge":
+        assert whole.status is Status.OK, whole.reason
+        assert figure(whole, "mean frame sent") > 5000
+    else:
+        assert whole.status is Status.UNSUPPORTED
+        assert "tso off" in whole.reason and "userspace_tso" in whole.reason
+    assert figure(tables[ResultKind.REQUEST_RESPONSE].rows[0], "transactions") > 0
+    assert figure(tables[ResultKind.SOCKET_LATENCY].rows[0], "round trip P50") > 0
+    between = [trial for trial in trials if trial.preset.value != "mrr"]
+    assert all(trial.forwarded_rate_pps > 0 for trial in between)
+    # Where the guests are emulated every figure says so.
+    emulated = any(QualityWarning.EMULATED_ACCELERATOR in trial.warnings for trial in trials)
+    assert all((QualityWarning.EMULATED_ACCELERATOR in trial.warnings) == emulated for trial in trials)
+    afterwards = [trial for trial in trials if trial.preset.value == "mrr"]
+    assert afterwards and all(trial.forwarded_rate_pps > 0 for trial in afterwards), "the source sends again"

@@ -13,7 +13,7 @@ import pytest
 from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host.ledger.processes import is_alive, start_time
 from nfvbed.host.remote.failures import ConnectionLost, HostRefused
-from nfvbed.host.remote.keptprocess import KeptProcess
+from nfvbed.host.remote.remoteprogram import RemoteProgram
 from tests.functional.disturbed import PATIENCE_S, wait_until
 from tests.functional.ssh_host import HERE, THERE, WITHOUT_RIGHTS
 from tests.unit.host.remote.test_remote_line import WORDS
@@ -22,10 +22,10 @@ KILLED = """
 import json, sys, time
 from pathlib import Path
 from nfvbed.host.remote.connection import SshHost
-from nfvbed.host.remote.keptprocess import KeptProcess
+from nfvbed.host.remote.remoteprogram import RemoteProgram
 from nfvbed.spec.remote import RemoteHostSpec
 host = SshHost(RemoteHostSpec.model_validate(json.loads(sys.argv[1])), Path(sys.argv[2]))
-kept = KeptProcess(host)
+kept = RemoteProgram(host)
 kept.start(["sleep", "4711"])
 attached = kept.attach()
 print(kept.pid, host.master_pid, kept.directory, flush=True)
@@ -177,7 +177,7 @@ def test_what_a_killed_nfvbed_left_ends_by_itself(far):
 
 
 def test_a_program_is_kept_over_a_lost_connection_and_ended_for_certain(far, host):
-    kept = KeptProcess(host)
+    kept = RemoteProgram(host)
     kept.start(["sh", "-c", "echo begun; exec sleep 4713"])
     first = kept.attach()
     host.disconnect()

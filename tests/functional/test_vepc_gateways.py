@@ -24,7 +24,7 @@ from nfvbed.spec.pcrf import MOST_ATTACHED
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs.epc import network
-from nfvbed.vnfs.epc.core import Core, Seats, Subscribers
+from nfvbed.vnfs.epc.core import Core, FunctionCores, Subscribers
 from nfvbed.vnfs.epc.driver import ATTACHED, attached, bearers_of
 from nfvbed.vnfs.epc.owngateway import gateway_of
 from nfvbed.vnfs.gateway.process import Gateway, GatewaySpec
@@ -182,7 +182,7 @@ def both_gateways(kind):
             inside(netns, lambda name=name: _pair(name, far[0]))
             inside(netns, lambda name=name, lead=lead: lead(network.DataPort(name, PORTS[name][1])))
         core = Core(workspace, "vnf1")
-        core.start(spaces, Seats((0,), (0, 1)), PROJECT.root, Subscribers.all_known(4))
+        core.start(spaces, FunctionCores((0,), (0, 1)), PROJECT.root, Subscribers.all_known(4))
         table = attached(core, 4)
         netns = workspace.network_namespace("own") if kind == "xdp" else far[1]
         if kind == "xdp":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.records import Status
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.figures.catalogue import figures
@@ -35,7 +35,7 @@ def _comparison() -> Comparison:
         changing=((2, "linux-bridge/p2p/64"),),
         blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch ended [bold]early[/bold]"),),
     )
-    return compare([build(scenario)], Options(baseline="linux-bridge"))
+    return compare([build(scenario)], ComparisonOptions(baseline="linux-bridge"))
 
 
 @pytest.fixture(scope="module", name="with_vnfs")

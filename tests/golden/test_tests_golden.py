@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning
 from nfvbed.report.csv.export import to_json
@@ -27,7 +27,7 @@ def section_of(comparison: Comparison) -> str:
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
     scenario = Scenario(systems=(BRIDGE, OVS, *CEILINGS), rounds=4, far_rounds=(2,), changing=())
-    return compare([with_tests(build(scenario))], Options(baseline="linux-bridge", rules=Rules(needed=3)))
+    return compare([with_tests(build(scenario))], ComparisonOptions(baseline="linux-bridge", rules=Rules(needed=3)))
 
 
 @pytest.mark.parametrize("width", [80, 120, 150])

@@ -3,7 +3,7 @@
 import dataclasses
 from pathlib import Path
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.records import Status
 from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.vsperf.export.rows import to_vsperf_csv
@@ -32,7 +32,7 @@ def test_export_in_vsperfs_columns():
         blocked=(("linux-bridge/p2p/1518", Status.FAILED, "=the switch ended early"),),
     )
     data = [build(scenario)]
-    text = to_vsperf_csv(compare(data, Options(baseline="linux-bridge")), data)
+    text = to_vsperf_csv(compare(data, ComparisonOptions(baseline="linux-bridge")), data)
     check(FOLDER / "comparison-vsperf.csv", text)
 
 
@@ -40,7 +40,9 @@ def test_tests_in_vsperfs_columns():
     data = with_tests(build(Scenario(systems=(BRIDGE, OVS, *CEILINGS), rounds=4, far_rounds=(2,), changing=())))
     tables = tuple(_table(kind, name) for kind, name in FIGURES)
     data = dataclasses.replace(data, results=(*data.results, *tables))
-    check(FOLDER / "tests-vsperf.csv", to_vsperf_csv(compare([data], Options(baseline="linux-bridge")), [data]))
+    check(
+        FOLDER / "tests-vsperf.csv", to_vsperf_csv(compare([data], ComparisonOptions(baseline="linux-bridge")), [data])
+    )
 
 
 def _table(kind: ResultKind, figure: str) -> ResultRecord:

@@ -14,7 +14,7 @@ from nfvbed.cloud.tacker import left
 from nfvbed.cloud.tacker.connection import connect, tacker_client
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.dataplanes.devcloud import open_cloud
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, wait
 from tests.openstack.onboarding import owner
 
@@ -92,7 +92,7 @@ def _nothing_onboarded(onboarding_cloud):
     """Before and after, no VNF of a deployment is in the cloud; an image stays: the next VNF is onboarded sooner."""
     before, known = onboarding_cloud.holdings(), onboarding_cloud.known_to_tacker()
     yield
-    found = remembered.find(onboarding_cloud.places.run)
+    found = storeddeployment.find(onboarding_cloud.places.run)
     assert found is None or found.choice is None
     assert not (onboarding_cloud.places.run / "onboarded.jsonl").exists()
     assert onboarding_cloud.holdings() | {"images": before["images"]} == before

@@ -19,7 +19,7 @@ from nfvbed.cloud.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.host.ledger.entries import ProcessEntry
 from nfvbed.host.ledger.ledger import Ledger
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from tests.dashboard_runs import two_variants
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb
@@ -186,7 +186,7 @@ def test_an_ordinary_user_has_no_panel(store, browser, member):
 def test_what_is_deployed_is_shown_and_leads_to_its_instance_and_its_stack(onboarding_cloud, store, page):
     done = verb("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", "--flavor", "hugepages")
     assert done.returncode == 0, done.stderr
-    (vnf,) = remembered.find(onboarding_cloud.places.run).deployment.vnfs
+    (vnf,) = storeddeployment.find(onboarding_cloud.places.run).deployment.vnfs
     state = CloudVnfState.of(vnf)
     with dashboard(store):
         opened(page)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nfvbed.records.quality import QualityWarning
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb
 
 pytestmark = pytest.mark.timeout(1500)
@@ -44,7 +44,7 @@ def test_a_vnf_that_died_is_healed_and_frames_come_through_again(onboarding_clou
     ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
     again = ok("onboard", "vloop", "--variant", "ovs-dpdk", "--site", "devcloud", *VNF)
     assert "was deployed already" in again
-    (vnf,) = remembered.find(onboarding_cloud.places.run).deployment.vnfs
+    (vnf,) = storeddeployment.find(onboarding_cloud.places.run).deployment.vnfs
     assert "vloop: ready" in nfvbed("console", vnf.control["instance"]).stdout
     onboarding_cloud.delete_server(vnf.control["instance"])
     ok("heal", "--site", "devcloud")

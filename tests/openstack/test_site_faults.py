@@ -14,7 +14,7 @@ from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.host.workspace.reap import workspaces
 from nfvbed.patience import patient
 from nfvbed.records import Status
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from nfvbed.store import Store
 from tests.openstack.cloud_driver import ROOT, command_lines, verb, wait
 from tests.openstack.onboarding import legacy, owner
@@ -69,14 +69,14 @@ def test_what_a_killed_nfvbed_had_begun_is_removed_by_the_next_command(onboardin
     if words[0] == "run":
         words = (*words, "--store", str(tmp_path / "results.sqlite"))
     kill_when(lambda: onboarding_cloud.servers() - before["servers"], words, tmp_path / "killed.log")
-    begun = remembered.under_way(onboarding_cloud.places.run)
+    begun = storeddeployment.under_way(onboarding_cloud.places.run)
     assert begun
     with timed("cleared") as seconds:
         cleared = verb("deploy", "ovs-dpdk", "--site", "devcloud")
     assert cleared.returncode == 0, cleared.stderr
     assert begun in cleared.stderr, cleared.stderr
     assert seconds() < CLEARED_S
-    assert remembered.under_way(onboarding_cloud.places.run) == ""
+    assert storeddeployment.under_way(onboarding_cloud.places.run) == ""
     assert new_since(onboarding_cloud, before) == {}
     assert not (onboarding_cloud.places.run / "onboarded.jsonl").exists()
 
@@ -91,7 +91,7 @@ def test_a_run_that_is_killed_on_its_second_data_plane_goes_on_with_it_and_repea
 
     words = ("run", "openstack", "--no-doctor", "--store", str(store))
     pid = kill_when(second_instance, words, tmp_path / "killed.log")
-    begun = remembered.under_way(onboarding_cloud.places.run)
+    begun = storeddeployment.under_way(onboarding_cloud.places.run)
     assert begun
     assert pid in {one.ledger.owner.pid for one in workspaces()}, "it had begun to deploy on this machine, too"
     run, kept = stored(store)
@@ -108,7 +108,7 @@ def test_a_run_that_is_killed_on_its_second_data_plane_goes_on_with_it_and_repea
     assert [trial.sequence for trial in trials] == list(range(1, len(trials) + 1))
     (other,) = {trial.cell for trial in trials[len(kept) :]}
     assert other != measured, "what was measured is not measured again"
-    assert remembered.under_way(onboarding_cloud.places.run) == ""
+    assert storeddeployment.under_way(onboarding_cloud.places.run) == ""
     assert new_since(onboarding_cloud, before) == {}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.patience import patient
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from tests.openstack.cloud_driver import nfvbed, verb, wait
 from tests.openstack.test_site import VNF, ok
 
@@ -44,7 +44,7 @@ def test_a_cloud_that_is_as_its_variant_says(deployed, timed):
     assert {topic: one["state"] for topic, one in found.items()} == dict.fromkeys(found, "present")
     assert "an instance that was booted for it (pvp)" in found["probe frame"]["summary"]
     assert "sockets connected" in found["vhost-user"]["summary"]
-    stored = remembered.find(deployed.places.run).verified
+    stored = storeddeployment.find(deployed.places.run).verified
     assert [one.topic.rpartition(": ")[2] for one in stored.findings] == list(found)
 
 

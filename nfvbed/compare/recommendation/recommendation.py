@@ -14,9 +14,9 @@ from typing import Final, Literal, Protocol
 from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.commands import MOST_COMPARED, deciding_command, vnf_setting
 from nfvbed.compare.recommendation.candidates import ExaminedRun, Point, points_of
-from nfvbed.compare.recommendation.flips import Flip, find_flips, flips_by_flows
 from nfvbed.compare.recommendation.needs import MEASURES, Measure, Need
 from nfvbed.compare.recommendation.rankings import Ranking, rank
+from nfvbed.compare.recommendation.rankreversals import RankReversal, find_flips, flips_by_flows
 from nfvbed.compare.recommendation.rawethernet import Carrier, RawEthernetEvidence, find_carriers
 from nfvbed.compare.rows.paced import Traffic
 from nfvbed.compare.verdict import Rules
@@ -105,7 +105,7 @@ class Recommendation(Record):
     answer: Ranking | None = None
     elsewhere: tuple[Ranking, ...] = ()
     """Other traffic points at which two variants or more have a place."""
-    flips: tuple[Flip, ...] = ()
+    flips: tuple[RankReversal, ...] = ()
     """Where the first place is another's."""
     carriers: tuple[Carrier, ...] = ()
     """Answers to the need `raw-ethernet`."""

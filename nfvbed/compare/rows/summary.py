@@ -187,7 +187,7 @@ _OF_THE_CELL: Final = (
 
 
 @dataclass(frozen=True)
-class View:
+class SummaryOptions:
     """How rows are made from trials."""
 
     rules: Rules
@@ -200,7 +200,7 @@ class View:
     """Traffic points of the run with one variant: without a comparison they need the rounds of a survey."""
 
 
-def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: View) -> CellSummary:
+def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: SummaryOptions) -> CellSummary:
     """Return the summary of one cell; with a class asked for, trials of others are counted and not used.
 
     A ceiling's trial without a core distance counts in every class: a loopback has no switch to be far from.
@@ -245,7 +245,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
     )
 
 
-def _is_shown(label: str, cell: CellRecord, view: View) -> bool:
+def _is_shown(label: str, cell: CellRecord, view: SummaryOptions) -> bool:
     if view.placement_class == ALL_STATES or label == view.placement_class:
         return True
     return cell.role is not CellRole.SUBJECT and label == ONLY
@@ -255,7 +255,7 @@ def _maximum(census: Census) -> int:
     return census.mixed + sum(census.by_class.values())
 
 
-def _rules_of(cell: CellRecord, view: View) -> Rules:
+def _rules_of(cell: CellRecord, view: SummaryOptions) -> Rules:
     """Return the rules of a row: a ceiling is measured as often as its experiment says, which is not known here."""
     if cell.role is not CellRole.SUBJECT:
         return view.rules.model_copy(update={"needed": 1, "purpose": "survey"})

@@ -217,7 +217,7 @@ class Config(uvicorn.Config):
     connections: Connections
 
 
-class _Patience:
+class _TimeLimit:
     """A time limit that begins and ends again and again."""
 
     def __init__(self, seconds: float, late: Callable[[], None]) -> None:
@@ -248,8 +248,8 @@ class TimedProtocol(H11Protocol):
         self._own = self._all.at(transport)
         self._own.abort = transport.abort
         self.app_state = {**self.app_state, "client": self._own.client, "user": self._own.user}
-        self._incoming = _Patience(self._all.limits.request_s, transport.abort)
-        self._outgoing = _Patience(self._all.limits.answer_s, transport.abort)
+        self._incoming = _TimeLimit(self._all.limits.request_s, transport.abort)
+        self._outgoing = _TimeLimit(self._all.limits.answer_s, transport.abort)
         self._incoming.begin()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nfvbed.dashboard.access import origin, peers
 from nfvbed.dashboard.access.connections import client_at
 from nfvbed.dashboard.access.keystone import IdentityService
-from nfvbed.dashboard.access.places import Turns
+from nfvbed.dashboard.access.slots import RequestQueue
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.audit import Audit, AuditSubject, Kind, Outcome
 from nfvbed.dashboard.people.roles import CURRENT, READS, Requester, Role
@@ -145,8 +145,8 @@ class Guard:
         self._audit = audit
         self._sessions = Sessions()
         self._asking = anyio.CapacityLimiter(MOST_ASKING)
-        self._turns = Turns()
-        self._signing_in = Turns()
+        self._turns = RequestQueue()
+        self._signing_in = RequestQueue()
         cookies = SessionMiddleware(
             self._ask,
             secrets.token_hex(32),

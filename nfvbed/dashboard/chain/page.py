@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from nfvbed.dashboard.access.origin import from_elsewhere
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.chain.reading import Chains, ReadChain, length_of
+from nfvbed.dashboard.chain.reading import ChainReading, Chains, length_of
 from nfvbed.dashboard.chain.view import ChainView
 from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
@@ -112,7 +112,7 @@ def _may_read(request: Request) -> bool:
     return current().operates and not from_elsewhere(request.headers)
 
 
-def _read_before(chains: Chains, site: str) -> ReadChain:
+def _read_before(chains: Chains, site: str) -> ChainReading:
     """Return the path as an operator's page has read it.
 
     Raises:

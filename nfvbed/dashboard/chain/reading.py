@@ -35,7 +35,7 @@ Call = Callable[[Path, list[str]], str]
 
 
 @dataclass(frozen=True)
-class ReadChain:
+class ChainReading:
     """A path, and when it was read."""
 
     report: ChainReport
@@ -54,10 +54,10 @@ class Chains:
         self._jobs = jobs
         self._call = call
         self._one_at_a_time = threading.Lock()
-        self._paths: SharedReadings[ReadChain] = SharedReadings("the path", FRESH_S)
+        self._paths: SharedReadings[ChainReading] = SharedReadings("the path", FRESH_S)
         self._foreseen: SharedReadings[str] = SharedReadings("what another length would change", FRESH_S)
 
-    def read(self, site: str, *, draft: bool = False) -> ReadChain:
+    def read(self, site: str, *, draft: bool = False) -> ChainReading:
         """Return the path on a site.
 
         Args:
@@ -67,12 +67,12 @@ class Chains:
             NfvbedError: nothing is deployed there, it cannot be read, or a job or a trial would be disturbed.
         """
 
-        def make() -> ReadChain:
+        def make() -> ChainReading:
             return _chain_of(self._ask("steer", "--site", site, "--json"))
 
         return self._paths.read(site, make, DRAFT_S if draft else FRESH_S)
 
-    def newest(self, site: str) -> ReadChain | None:
+    def newest(self, site: str) -> ChainReading | None:
         """Return the path on a site as it was read last, for users who may not have it read; None: it never was.
 
         Raises:
@@ -157,8 +157,8 @@ class Chains:
             )
 
 
-def _chain_of(document: str) -> ReadChain:
-    return ReadChain(ChainReport.model_validate_json(document), datetime.now(UTC))
+def _chain_of(document: str) -> ChainReading:
+    return ChainReading(ChainReport.model_validate_json(document), datetime.now(UTC))
 
 
 def length_of(length: int) -> tuple[str, str]:

@@ -26,7 +26,7 @@ USUAL_DAYS: Final = 30
 Text = Annotated[str, StringConstraints(max_length=2000)]
 
 
-class Word(Record):
+class AcknowledgementBody(Record):
     """The acknowledgement of a step, as it is posted."""
 
     # FastAPI warns of the body's name where its model is not built yet.
@@ -46,19 +46,19 @@ def acknowledging(trends: Trends, audit: Audit) -> APIRouter:
 
     @router.post("/trend/acknowledge", include_in_schema=False)
     def send_form(asker: Operator, fields: Fields) -> Response:
-        given = {name: fields.get(name, [""])[0] for name in Word.model_fields}
-        word = Word(**{name: text[: LONGEST_REASON * 2] for name, text in given.items()})
+        given = {name: fields.get(name, [""])[0] for name in AcknowledgementBody.model_fields}
+        word = AcknowledgementBody(**{name: text[: LONGEST_REASON * 2] for name, text in given.items()})
         entry = _said(trends, audit, asker, word)
         return RedirectResponse(f"/trend?{urlencode({'setting': entry.setting})}#steps", 303)
 
     @router.post("/api/trend/acknowledgements", status_code=201)
-    def post_acknowledgement(asker: Operator, word: Word) -> Acknowledgement:
+    def post_acknowledgement(asker: Operator, word: AcknowledgementBody) -> Acknowledgement:
         return _said(trends, audit, asker, word)
 
     return router
 
 
-def _said(trends: Trends, audit: Audit, asker: Requester, word: Word) -> Acknowledgement:
+def _said(trends: Trends, audit: Audit, asker: Requester, word: AcknowledgementBody) -> Acknowledgement:
     now = trends.now()
     with audit.action(asker, "acknowledge a step", f"{word.setting}, run {word.run}, until {word.expires}"):
         reason = _reason(word.reason)
@@ -113,7 +113,7 @@ def _expiry(text: str, now: datetime) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _require_step(trends: Trends, word: Word) -> None:
+def _require_step(trends: Trends, word: AcknowledgementBody) -> None:
     """Check that the step is there.
 
     Raises:

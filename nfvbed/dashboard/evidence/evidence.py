@@ -17,12 +17,16 @@ from nfvbed.dashboard.evidence.recommendationpage import api_of_recommendations,
 from nfvbed.dashboard.evidence.trend import Trends
 from nfvbed.dashboard.evidence.trendpages import api_of_trends, files_of_trends, pages_of_trends
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.results.pictures import Pictures
+from nfvbed.dashboard.results.pictures import FigureRenderer
 from nfvbed.dashboard.results.source import Source
 
 
 def evidence(
-    source: Source, pictures: Pictures, now: Callable[[], datetime], operations: Operations | None, measures: Measures
+    source: Source,
+    pictures: FigureRenderer,
+    now: Callable[[], datetime],
+    operations: Operations | None,
+    measures: Measures,
 ) -> tuple[APIRouter, ...]:
     """Return the routers of the first page, diffs, trends, published tables, recommendations and annotations.
 

@@ -15,7 +15,7 @@ from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.evidence.openquestions import OpenQuestion, open_questions
 from nfvbed.dashboard.evidence.recommendation import Recommender
 from nfvbed.dashboard.rendering import render
-from nfvbed.dashboard.results.coverage import Coverage, CoverageRow, Place, State
+from nfvbed.dashboard.results.coverage import Coverage, CoverageCell, CoverageRow, State
 from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun
 from nfvbed.dashboard.results.hostrates import HostRates
 from nfvbed.dashboard.results.overview import overview
@@ -54,7 +54,7 @@ class FrontQuery(Record):
 
 
 @dataclass(frozen=True)
-class NeedLine:
+class NeedAnswer:
     """What is recommended for a need."""
 
     need: str
@@ -63,16 +63,16 @@ class NeedLine:
 
 
 @dataclass(frozen=True)
-class Needs:
+class NeedAnswers:
     """What is recommended for each need, and which runs would make it surer."""
 
-    lines: tuple[NeedLine, ...]
+    lines: tuple[NeedAnswer, ...]
     proposals: tuple[tuple[str, str], ...]
     """What for, and the command; each command once."""
 
 
 @dataclass(frozen=True)
-class Unmeasured:
+class UnmeasuredVariants:
     """Variants without any measurement in one state."""
 
     state: str
@@ -99,7 +99,7 @@ def _asked(
 AskedFor = Annotated[FrontQuery, Depends(_asked)]
 
 
-class FrontDesk:
+class FrontPageReader:
     """Reads what the first page shows; may be called from several threads."""
 
     def __init__(self, source: Source, recommender: Recommender, measures: Measures) -> None:
@@ -109,7 +109,7 @@ class FrontDesk:
         self._measures = measures
         self._open: SharedReadings[tuple[OpenQuestion, ...]] = SharedReadings("what is open", OPEN_FRESH_S, most=8)
 
-    def needs(self, host: str, asked: FrontQuery) -> Needs | None:
+    def needs(self, host: str, asked: FrontQuery) -> NeedAnswers | None:
         """Return what is recommended for each need; None: it takes long, and nobody has asked for it."""
         found = self._recommender.of_each_need(host, None if asked.needs else AT_ONCE)
         return None if found is None else _needs(found, asked.host)
@@ -125,7 +125,7 @@ def pages_of_front(
 ) -> APIRouter:
     """Return the routes of the first page, and of its part that may take long."""
     router = APIRouter(include_in_schema=False)
-    desk = FrontDesk(source, recommender, measures)
+    desk = FrontPageReader(source, recommender, measures)
 
     @router.get("/")
     def show(asked: AskedFor, export: Export = False) -> Response:
@@ -165,29 +165,29 @@ def pages_of_front(
     return router
 
 
-def _needs(found: Mapping[Need, Recommendation], host: str) -> Needs:
+def _needs(found: Mapping[Need, Recommendation], host: str) -> NeedAnswers:
     lines = []
     commands: dict[str, str] = {}
     for need, answer in found.items():
         query = {"need": need.value, **({"host": host} if host else {})}
         says = headline(answer).removeprefix(f"For {need.value}: ")
-        lines.append(NeedLine(need.value, f"{says[:1].upper()}{says[1:]}", f"/recommend?{urlencode(query)}"))
+        lines.append(NeedAnswer(need.value, f"{says[:1].upper()}{says[1:]}", f"/recommend?{urlencode(query)}"))
         for proposal in answer.proposals:
             commands.setdefault(proposal.command, why_to_run(proposal))
-    return Needs(tuple(lines), tuple((why, command) for command, why in commands.items()))
+    return NeedAnswers(tuple(lines), tuple((why, command) for command, why in commands.items()))
 
 
-def _unmeasured(coverage: Coverage) -> tuple[Unmeasured, ...]:
+def _unmeasured(coverage: Coverage) -> tuple[UnmeasuredVariants, ...]:
     """Return the variants of which nothing was measured, those of one state and reason together."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in coverage.rows:
         if row.places and all(place.state is not State.MEASURED for place in row.places):
             state = _worst(row.places)
             found.setdefault((state.state.value, state.reason), []).append(row.variant)
-    return tuple(Unmeasured(state, reason, tuple(names)) for (state, reason), names in found.items())
+    return tuple(UnmeasuredVariants(state, reason, tuple(names)) for (state, reason), names in found.items())
 
 
-def _worst(places: tuple[Place, ...]) -> Place:
+def _worst(places: tuple[CoverageCell, ...]) -> CoverageCell:
     """Return the place that says most of why a variant was not measured: one that was tried, where there is one."""
     tried = [place for place in places if place.state is not State.NEVER]
     return (tried or list(places))[0]

@@ -14,19 +14,19 @@ from nfvbed.compare.verdict import Judgement
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.results.parameters import Export
-from nfvbed.dashboard.results.pictures import Form, Pictures, Places, linked_at, spec_of
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Form, linked_at, spec_of
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.papers.claims import JudgedClaim, judge_claims
-from nfvbed.report.papers.figures import OwnFigure, SeenPublication, SeenTable, see_publications
+from nfvbed.report.papers.figures import OwnFigure, PublicationComparison, TableComparison, see_publications
 from nfvbed.report.publishedlines import stated
 from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
 
-PLACES: Final = Places("/published/figures", "", "/published/rows.csv")
+PLACES: Final = FigureAddresses("/published/figures", "", "/published/rows.csv")
 NAME: Final = r"^[a-z0-9-]{1,80}$"
 COLUMNS: Final = (
     ("Column", ""), ("Repetitions", ""), ("Mean", "n"), ("Student 95 %", "n"), ("Student 99 %", "n"),
@@ -47,7 +47,7 @@ OWN: Final = (
 class PublishedAnswer(Record):
     """All that was published, recomputed, and what was measured here of the same kind."""
 
-    publications: tuple[SeenPublication, ...]
+    publications: tuple[PublicationComparison, ...]
     claims: Mapping[str, tuple[JudgedClaim, ...]]
     """Verdicts on the claims of each publication, by its name, on own rounds alone."""
     figures: tuple[FigureAnswer, ...]
@@ -55,7 +55,7 @@ class PublishedAnswer(Record):
     """Where the published results are."""
 
 
-def pages_of_published(store: Store, pictures: Pictures) -> APIRouter:
+def pages_of_published(store: Store, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the page and of its files."""
     router = APIRouter(prefix="/published", include_in_schema=False)
     known = publications()
@@ -151,7 +151,7 @@ def _headings(named: tuple[tuple[str, str], ...]) -> tuple[Cell, ...]:
     return tuple(Cell(name, kind) for name, kind in named)
 
 
-def columns_table(table: SeenTable) -> Table:
+def columns_table(table: TableComparison) -> Table:
     """Return the published results with their intervals, recomputed."""
     rows = []
     for column in table.columns:
@@ -175,7 +175,7 @@ def columns_table(table: SeenTable) -> Table:
     return Table(caption, _headings(COLUMNS), tuple(rows))
 
 
-def _stated_table(table: SeenTable) -> Table:
+def _stated_table(table: TableComparison) -> Table:
     rows = [(Cell(column.label), Cell(_about(column.about), "n")) for column in table.columns]
     caption = f"As its text states them, {table.unit}: without repetitions, so nothing is tested."
     return Table(caption, _headings(STATED), tuple(rows))
@@ -185,7 +185,7 @@ def _about(ends: tuple[float, float] | None) -> str:
     return wording.NOTHING if ends is None else stated(ends)
 
 
-def verdicts_table(table: SeenTable) -> Table:
+def verdicts_table(table: TableComparison) -> Table:
     """Return each column against each one before it."""
     rows = tuple(_verdict(found) for found in table.differences)
     caption = (
@@ -235,7 +235,7 @@ def claims_table(claims: Sequence[JudgedClaim]) -> Table:
     return Table(caption, _headings(CLAIMS), rows, label="Claims")
 
 
-def own_table(table: SeenTable) -> Table:
+def own_table(table: TableComparison) -> Table:
     """Return what was measured here; the caption says of which run."""
     own = table.own
     assert own is not None

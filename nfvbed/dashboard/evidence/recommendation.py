@@ -27,7 +27,7 @@ Key = tuple[RecommendationRequest, str, tuple[tuple[str, Extent], ...]]
 
 
 @dataclass(frozen=True)
-class ShownRecommendation:
+class RecommendationView:
     """A recommendation with what the page shows beside it."""
 
     found: Recommendation
@@ -71,7 +71,7 @@ class Recommender:
         """Count the runs that are not looked at."""
         return self._source.store.left_out()
 
-    def recommended(self, wanted: RecommendationRequest, host: str = "") -> ShownRecommendation:
+    def recommended(self, wanted: RecommendationRequest, host: str = "") -> RecommendationView:
         """Return a ranking of what a host's newest runs measured.
 
         Args:
@@ -92,7 +92,7 @@ class Recommender:
                 self._keep(key, self._recommend(wanted, digest, taken))
             self._kept.move_to_end(key)
             found = self._kept[key]
-        return ShownRecommendation(found, machine(self._source.described(digest)), len(newest) - len(taken))
+        return RecommendationView(found, machine(self._source.described(digest)), len(newest) - len(taken))
 
     def of_each_need(self, host: str, most_trials: int | None = None) -> dict[Need, Recommendation] | None:
         """Return what a host's newest runs recommend for each need, whatever the traffic; they are read once for all.

@@ -18,8 +18,8 @@ from nfvbed.report.load import described
 from nfvbed.report.page.head import machine
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.trend import (
-    SeenStep,
     Trend,
+    TrendStep,
     by_urgency,
     change_ratio,
     figure_of,
@@ -68,7 +68,7 @@ class TrendLine(Record):
     """What its series did, and which runs are no part of it."""
     left_out: int
     """Runs that are no samples: they failed, or were interrupted."""
-    last: SeenStep | None
+    last: TrendStep | None
     """The newest step that asks to be looked at; without one the newest of all."""
     suspected: OutlyingRun | None
     drift: Drift | None
@@ -208,7 +208,7 @@ STEPS: Final = ("First run", "Began", "Ratio", "Before", "After", "Confirmed by"
 NUMBERS: Final = ("Ratio", "Before", "After", "p")
 
 
-def step_cells(trend: Trend, seen: SeenStep) -> tuple[Cell, ...]:
+def step_cells(trend: Trend, seen: TrendStep) -> tuple[Cell, ...]:
     """Return what is shown of a step."""
     step, unit = seen.step, trend.series.unit
     tone = "warning" if seen.is_open else ""

@@ -21,7 +21,7 @@ from nfvbed.dashboard.evidence.trend import (
 )
 from nfvbed.dashboard.results.form import Option
 from nfvbed.dashboard.results.parameters import Export, Numbered, Page, Pages, pages_of
-from nfvbed.dashboard.results.pictures import Form, Pictures, Places, linked_at, spec_of
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Form, linked_at, spec_of
 from nfvbed.records import Record
 from nfvbed.report.csv.trend import trend_to_csv
 from nfvbed.report.trend import Trend, change_ratio, headline, point, step_state, test_name, title
@@ -60,7 +60,7 @@ def _filter(
 Filtered = Annotated[Filter, Depends(_filter)]
 
 
-def pages_of_trends(trends: Trends, pictures: Pictures) -> APIRouter:
+def pages_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the pages."""
     router = APIRouter(prefix="/trend", include_in_schema=False)
 
@@ -110,7 +110,7 @@ def _choices(trends: Trends, wanted: Filter) -> dict[str, list[Option]]:
     return found
 
 
-def _one(trends: Trends, pictures: Pictures, name: str, *, export: bool) -> Response:
+def _one(trends: Trends, pictures: FigureRenderer, name: str, *, export: bool) -> Response:
     trend = trends.trend(name)
     drawn = trends.drawn(name)
     series = trend.series
@@ -153,11 +153,11 @@ def _form(trends: Trends, trend: Trend) -> dict[str, object]:
     }
 
 
-def _places(query: str) -> Places:
-    return Places("/trend/figures", query, f"/trend/rows.csv?{query}")
+def _places(query: str) -> FigureAddresses:
+    return FigureAddresses("/trend/figures", query, f"/trend/rows.csv?{query}")
 
 
-def files_of_trends(trends: Trends, pictures: Pictures) -> APIRouter:
+def files_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the figure and of the rows as files."""
     router = APIRouter(prefix="/trend", include_in_schema=False)
 

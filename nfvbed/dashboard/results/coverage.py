@@ -23,7 +23,7 @@ class State(StrEnum):
     NEVER = "never measured"
 
 
-class Place(Record):
+class CoverageCell(Record):
     """A variant in a topology."""
 
     topology: str
@@ -40,7 +40,7 @@ class CoverageRow(Record):
     """A variant in all topologies."""
 
     variant: str
-    places: tuple[Place, ...]
+    places: tuple[CoverageCell, ...]
 
 
 class Coverage(Record):
@@ -84,7 +84,7 @@ def age_days(moment: str, now: datetime) -> float:
     return (now - datetime.fromisoformat(moment)).total_seconds() / 86_400
 
 
-def _place(topology: str, entries: Sequence[CoverageSummary], support: Support | None, now: datetime) -> Place:
+def _place(topology: str, entries: Sequence[CoverageSummary], support: Support | None, now: datetime) -> CoverageCell:
     if not entries:
         return _never(topology, support)
     measured = next((entry for entry in entries if _state(entry) is State.MEASURED), None)
@@ -93,7 +93,7 @@ def _place(topology: str, entries: Sequence[CoverageSummary], support: Support |
     if measured is not None:
         since = f"{_state(newest).value} since: {newest.reason or 'no reason'}" if newest.run != measured.run else ""
         reason = "; ".join(part for part in (_of_a_run_that(measured), since) if part)
-    return Place(
+    return CoverageCell(
         topology=topology,
         state=_state(shown),
         reason=reason,
@@ -109,10 +109,10 @@ def _of_a_run_that(entry: CoverageSummary) -> str:
     return "" if ended in (None, Status.OK) else f"in a run that ended {ended.value}"
 
 
-def _never(topology: str, support: Support | None) -> Place:
+def _never(topology: str, support: Support | None) -> CoverageCell:
     if support is not None and support.readiness is Readiness.UNSUPPORTED:
-        return Place(topology=topology, state=State.UNSUPPORTED, reason=support.reason)
-    return Place(topology=topology, state=State.NEVER, reason="no run has it in its plan")
+        return CoverageCell(topology=topology, state=State.UNSUPPORTED, reason=support.reason)
+    return CoverageCell(topology=topology, state=State.NEVER, reason="no run has it in its plan")
 
 
 STATES: Mapping[Status, State] = {

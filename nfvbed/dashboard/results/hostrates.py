@@ -41,7 +41,7 @@ class RateChange(Record):
     times: str
 
 
-class SinceAnswer(Record):
+class AnswerChanges(Record):
     """What is different since the last decided answer."""
 
     host: tuple[str, ...]
@@ -52,7 +52,7 @@ class SinceAnswer(Record):
     """Rates that both have."""
 
 
-class _Newest(Generic[Value]):
+class _Cache(Generic[Value]):
     """The values that were asked for last; may be asked from several threads."""
 
     def __init__(self, most: int) -> None:
@@ -78,9 +78,9 @@ class HostRates:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._rated: _Newest[RatedRun | None] = _Newest(KEPT_RUNS)
-        self._judged: _Newest[dict[str, Difference]] = _Newest(4 * KEPT_RUNS)
-        self._grids: _Newest[HostGrid] = _Newest(KEPT_GRIDS)
+        self._rated: _Cache[RatedRun | None] = _Cache(KEPT_RUNS)
+        self._judged: _Cache[dict[str, Difference]] = _Cache(4 * KEPT_RUNS)
+        self._grids: _Cache[HostGrid] = _Cache(KEPT_GRIDS)
 
     def rated(self, host: str) -> tuple[RatedRun, ...]:
         """Return the rates of a host's newest runs that have ended; what cannot be compared is left out."""
@@ -111,7 +111,7 @@ class HostRates:
 
         return self._grids.get((runs, against, frame_size), made)
 
-    def since(self, answered: RunRecord, rated: Sequence[RatedRun], newest: RunRecord) -> SinceAnswer:
+    def since(self, answered: RunRecord, rated: Sequence[RatedRun], newest: RunRecord) -> AnswerChanges:
         """Return what is different since the last decided answer.
 
         Args:
@@ -124,7 +124,7 @@ class HostRates:
         own = next((entry for entry in rated if entry.run.id == answered.id), None)
         newer = [entry for entry in rated if entry.run.started_at > answered.started_at]
         changes, compared = _moved(own, newer) if own is not None else ([], 0)
-        return SinceAnswer(host=host, rates=tuple(changes), compared=compared)
+        return AnswerChanges(host=host, rates=tuple(changes), compared=compared)
 
     def _against(self, entry: RatedRun, baseline: str) -> dict[str, Difference]:
         return self._judged.get((entry.run.id, entry.extent, baseline), lambda: entry.against(baseline))

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from nfvbed.characters import drawable
 from nfvbed.compare.chains import ShareRequirement
 from nfvbed.dashboard.problems import NotThereError
-from nfvbed.dashboard.results.source import Choice, ShownComparison
+from nfvbed.dashboard.results.source import Choice, ComparisonView
 from nfvbed.errors import DrawingError
 from nfvbed.report import wording
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
@@ -43,7 +43,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class Picture:
+class PageFigure:
     """A figure on a page: its text, and where its pictures are."""
 
     text: Figure
@@ -71,7 +71,7 @@ class LiveRow:
 
 
 @dataclass(frozen=True)
-class Places:
+class FigureAddresses:
     """Where the pictures of a page's figures are."""
 
     path: str
@@ -84,7 +84,7 @@ class Places:
     """Whether there are specifications too."""
 
 
-class Pictures:
+class FigureRenderer:
     """Draws figures; may be called from several threads."""
 
     def __init__(self) -> None:
@@ -106,10 +106,10 @@ class Pictures:
             self._kept.move_to_end(key)
             return self._kept[key]
 
-    def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[Picture, ...]:
+    def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[PageFigure, ...]:
         """Return figures with their pictures in the page; in place of one that cannot be drawn it says so."""
         return tuple(
-            Picture(
+            PageFigure(
                 figure_text(name, found), self._data(found, Form.LIGHT), self._data(found, Form.DARK), svg="", png=""
             )
             for name, found in drawn.items()
@@ -123,12 +123,12 @@ class Pictures:
         return f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
 
 
-def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
+def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[PageFigure, ...]:
     """Return the figures of a comparison with the addresses of their pictures."""
-    return linked_at(drawn, Places("/compare/figures", query_of(choice), live=True))
+    return linked_at(drawn, FigureAddresses("/compare/figures", query_of(choice), live=True))
 
 
-def live_figure(found: ShownComparison, name: str) -> dict[str, Any]:
+def live_figure(found: ComparisonView, name: str) -> dict[str, Any]:
     """Return what a page's script draws a figure with: `spec`, and the `rows` that its marks lead to.
 
     Raises:
@@ -148,12 +148,12 @@ def why_address(run: str, cell: str) -> str:
     return f"/runs/{run}/why?{urlencode({'cell': cell})}"
 
 
-def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
+def linked_at(drawn: Mapping[str, Drawing], places: FigureAddresses) -> tuple[PageFigure, ...]:
     """Return figures with the addresses of their pictures."""
     query = f"&{places.query}" if places.query else ""
     whole = f"?{places.query}" if places.query else ""
     return tuple(
-        Picture(
+        PageFigure(
             figure_text(name, drawing),
             light=f"{places.path}/{name}.svg?theme=light{query}",
             dark=f"{places.path}/{name}.svg?theme=dark{query}",

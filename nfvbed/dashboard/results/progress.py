@@ -28,7 +28,7 @@ MOST_PACE: Final = 3.0
 """A run takes at most so many times as long as its plan says, or a part of it so small."""
 
 
-class Needs(Record):
+class RequiredMeasurements(Record):
     """What a run has at least to measure."""
 
     trials: dict[str, int]
@@ -86,16 +86,16 @@ class Plans:
     """Needs of runs, out of their stored plans; a plan does not change."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Needs, Plan]] = {}
+        self._kept: dict[str, tuple[RequiredMeasurements, Plan]] = {}
         self._lock = threading.Lock()
         self.rounds = RoundTables()
 
-    def of(self, source: Source, run: RunRecord) -> Needs | None:
+    def of(self, source: Source, run: RunRecord) -> RequiredMeasurements | None:
         """Return a run's needs; None where its plan is of another form (VSPERF's)."""
         found = self.with_plan(source, run)
         return found and found[0]
 
-    def with_plan(self, source: Source, run: RunRecord) -> tuple[Needs, Plan] | None:
+    def with_plan(self, source: Source, run: RunRecord) -> tuple[RequiredMeasurements, Plan] | None:
         """Return a run's needs, and the plan that has them; None where its plan is of another form (VSPERF's)."""
         with self._lock:
             if run.id not in self._kept:
@@ -108,7 +108,7 @@ class Plans:
             return self._kept[run.id]
 
 
-def _needs(stored: dict[str, object]) -> tuple[Needs, Plan]:
+def _needs(stored: dict[str, object]) -> tuple[RequiredMeasurements, Plan]:
     study, runnable = stored_study(stored, VariantModel)
     variants = [variant for variant in study.variants if variant.name in runnable]
     plan = expand(study.experiment, variants, study.choices)
@@ -122,7 +122,7 @@ def _needs(stored: dict[str, object]) -> tuple[Needs, Plan]:
             tests[unit.cell][unit.test] += 1
             expected[unit.test] = expected_trials(plan, unit)
     overheads = SIMULATED if study.simulated else Overheads()
-    needs = Needs(
+    needs = RequiredMeasurements(
         trials=trials,
         tests={cell: dict(own) for cell, own in tests.items()},
         trials_of_tests=expected,
@@ -131,7 +131,7 @@ def _needs(stored: dict[str, object]) -> tuple[Needs, Plan]:
     return needs, plan
 
 
-def progress_of(source: Source, run: RunRecord, needs: Needs) -> Progress:
+def progress_of(source: Source, run: RunRecord, needs: RequiredMeasurements) -> Progress:
     """Count what a run has."""
     counts = source.store.visit_trials(run.id)
     ended: dict[str, Counter[str]] = defaultdict(Counter)
@@ -190,7 +190,7 @@ def live_of(source: Source, plans: Plans, run: RunRecord, now: datetime | None =
     )
 
 
-def left_s(needs: Needs, progress: Progress, elapsed_s: float) -> float | None:
+def left_s(needs: RequiredMeasurements, progress: Progress, elapsed_s: float) -> float | None:
     """Estimate how long the trials take that a run lacks, by its plan and by the pace that it has had; None: unknown.
 
     A pace that is far from the plan's is of a run that had stopped, and was resumed: then the plan's own holds.

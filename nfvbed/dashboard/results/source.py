@@ -21,7 +21,7 @@ from nfvbed.records.selection import MEASURED
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
-from nfvbed.report.landing import LOOKED_AT, Landing, land, why_unanswered
+from nfvbed.report.landing import LOOKED_AT, LandingRun, land, why_unanswered
 from nfvbed.report.load import LoadedRuns, context_of, described, load, make_options
 from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
@@ -55,7 +55,7 @@ class Choice(Record):
 
 
 @dataclass(frozen=True)
-class ShownComparison:
+class ComparisonView:
     """A comparison with what a page shows beside it. The trials that it was made from are not kept: they are many."""
 
     comparison: Comparison
@@ -72,7 +72,7 @@ class Source:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], ShownComparison] = OrderedDict()
+        self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], ComparisonView] = OrderedDict()
         self._answers: dict[tuple[RunRecord, Extent], str] = {}
         self._one_at_a_time = threading.Lock()
         self._explained: SharedReadings[tuple[Explanation, LoadedRuns]] = SharedReadings(
@@ -90,7 +90,7 @@ class Source:
         except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=name, observed=error.observed, fix=error.fix) from error
 
-    def landing(self) -> Landing | None:
+    def landing(self) -> LandingRun | None:
         """Return the run that is shown where none is asked for; None where none was measured."""
         return land(self.store.runs_page(Part(limit=LOOKED_AT), MEASURED)[0], self._why_unanswered)
 
@@ -134,7 +134,7 @@ class Source:
             )
         return Choice(runs=ids, variants=shown, baseline=baseline)
 
-    def compared(self, choice: Choice) -> ShownComparison:
+    def compared(self, choice: Choice) -> ComparisonView:
         """Return a comparison; asking for the same one again costs nothing until a run grows.
 
         Raises:
@@ -152,7 +152,7 @@ class Source:
                 self._kept.popitem(last=False)
             return found
 
-    def run_alone(self, run: RunRecord) -> ShownComparison:
+    def run_alone(self, run: RunRecord) -> ComparisonView:
         """Compare the variants of one run, all of them, without latency."""
         return self.compared(Choice(runs=(run.id,), latency=False))
 
@@ -187,7 +187,7 @@ class Source:
             self._answers[key] = why_unanswered(run, lambda: self.run_alone(run).comparison)
         return self._answers[key]
 
-    def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> ShownComparison:
+    def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> ComparisonView:
         require_few(extents)
         latency_of = choice.variants if choice.latency else ()
         loaded = load(self.store, choice.runs, VariantModel, latency_of)
@@ -199,7 +199,7 @@ class Source:
             comparison = compare(loaded.data, options)
         except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=error.where, observed=error.observed, fix=error.fix) from error
-        return ShownComparison(comparison, context_of(loaded, comparison))
+        return ComparisonView(comparison, context_of(loaded, comparison))
 
 
 def _options(baseline: str | None = None, variants: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from nfvbed.report.searchlines import HEADINGS, SearchLine, conformity_of, exclu
 
 
 @dataclass(frozen=True)
-class Paragraphs:
+class TextSection:
     """Sentences below a heading."""
 
     heading: str
@@ -23,20 +23,20 @@ class WhyPage:
     """The page that shows what a row rests on."""
 
     title: str
-    said: tuple[Paragraphs, ...]
+    said: tuple[TextSection, ...]
     tables: tuple[Table, ...]
 
 
 def why(found: Explanation, lost: Sequence[LostFrames]) -> WhyPage:
     """Return what the page shows of a row."""
     said = (
-        Paragraphs("Rate", tuple(explanation.rate_sentences(found))),
-        Paragraphs("Searches leave out", exclusions_of(found.searches, found.row.cell)),
-        Paragraphs("Conformance of searches", conformity_of(found.searches, found.row.cell)),
-        Paragraphs("Limits", tuple(explanation.limit_sentences(found))),
-        Paragraphs("Warnings", tuple(explanation.warning_sentences(found))),
-        Paragraphs("Verdict", tuple(explanation.judged_sentences(found))),
-        Paragraphs("Notes", found.notes),
+        TextSection("Rate", tuple(explanation.rate_sentences(found))),
+        TextSection("Searches leave out", exclusions_of(found.searches, found.row.cell)),
+        TextSection("Conformance of searches", conformity_of(found.searches, found.row.cell)),
+        TextSection("Limits", tuple(explanation.limit_sentences(found))),
+        TextSection("Warnings", tuple(explanation.warning_sentences(found))),
+        TextSection("Verdict", tuple(explanation.judged_sentences(found))),
+        TextSection("Notes", found.notes),
     )
     return WhyPage(
         title=explanation.title(found),

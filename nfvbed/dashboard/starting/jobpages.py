@@ -25,7 +25,7 @@ from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dashboard.starting.choices import Choices, Experiments, choices_of
 from nfvbed.dashboard.starting.on_site import changes_of, confirmation, refusals, require
-from nfvbed.dashboard.starting.planning import Planner, ShownPlan
+from nfvbed.dashboard.starting.planning import Planner, PlanView
 from nfvbed.dashboard.starting.starting import Action, RunChoices, arguments_of
 from nfvbed.errors import BusyError, UsageError
 from nfvbed.records import Record, RunRecord
@@ -63,11 +63,11 @@ class StartAnswer(Record):
 
     wanted: RunChoices
     choices: Choices
-    plan: ShownPlan | None
+    plan: PlanView | None
 
 
 @dataclass(frozen=True)
-class PressedButton:
+class JobForm:
     """A button that was pressed."""
 
     action: str
@@ -80,7 +80,7 @@ class PressedButton:
     """Whether what others have on a cloud that goes may go with it."""
 
 
-class JobDesk:
+class JobOperations:
     """What routes of jobs do; they have operators alone."""
 
     def __init__(self, operations: Operations, source: Source, streams: Streams, plans: Plans) -> None:
@@ -92,7 +92,7 @@ class JobDesk:
         self._experiments = Experiments(operations.project)
         self._choices: SharedReadings[Choices] = SharedReadings("what there is to choose", FRESH_S)
 
-    def start(self, pressed: PressedButton, asker: Requester) -> Job:
+    def start(self, pressed: JobForm, asker: Requester) -> Job:
         """Start a job, and log who asked for it.
 
         Raises:
@@ -191,7 +191,7 @@ class JobDesk:
         return StartAnswer(wanted=wanted, choices=choices, plan=plan), hint
 
 
-def pages_of_jobs(desk: JobDesk) -> APIRouter:
+def pages_of_jobs(desk: JobOperations) -> APIRouter:
     """Return the routes of pages, for operators."""
     router = APIRouter(include_in_schema=False)
     jobs = desk.operations.jobs
@@ -241,7 +241,7 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
     return router
 
 
-def forms_of_jobs(desk: JobDesk) -> APIRouter:
+def forms_of_jobs(desk: JobOperations) -> APIRouter:
     """Return the routes to which forms are sent."""
     router = APIRouter(prefix="/jobs", include_in_schema=False)
 
@@ -249,7 +249,7 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
     def start(asker: Operator, fields: Fields) -> Response:
         wanted = RunChoices.of(fields, desk.operations.project)
         confirmed, evict = _one(fields, "confirmed"), _one(fields, "evict") == "yes"
-        return _to(desk.start(PressedButton(_one(fields, "action"), wanted, confirmed=confirmed, evict=evict), asker))
+        return _to(desk.start(JobForm(_one(fields, "action"), wanted, confirmed=confirmed, evict=evict), asker))
 
     @router.post("/{name}/cancel")
     def cancel(asker: Operator, name: JobName) -> Response:
@@ -263,12 +263,12 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
         if action == Action.RESUME and not job.run:
             raise UsageError("this job has no run to go on with", where=f"job {name}", fix="start one")
         confirmed, evict = _one(fields, "confirmed"), _one(fields, "evict") == "yes"
-        return _to(desk.start(PressedButton(action, wanted, job.run, confirmed, evict), asker))
+        return _to(desk.start(JobForm(action, wanted, job.run, confirmed, evict), asker))
 
     return router
 
 
-def api_of_jobs(desk: JobDesk) -> APIRouter:
+def api_of_jobs(desk: JobOperations) -> APIRouter:
     """Return the routes of the API, for operators."""
     router = APIRouter(prefix="/api", responses={**PROBLEMS, 409: PROBLEMS[400]})
 
@@ -307,7 +307,7 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
         }  # fmt: skip
         checked = RunChoices.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""
-        return desk.start(PressedButton(action, checked, known, confirmed, evict), asker)
+        return desk.start(JobForm(action, checked, known, confirmed, evict), asker)
 
     return router
 

@@ -51,7 +51,7 @@ class DryRun(Record):
     possible: bool
 
 
-class ShownPlan(Record):
+class PlanView(Record):
     """A plan on a page."""
 
     command: str
@@ -77,9 +77,9 @@ class Planner:
         self._patience_s = patience_s
         self._project = project
         self._one = threading.Lock()
-        self._shared: SharedReadings[ShownPlan] = SharedReadings("this plan", FRESH_S, TIME_S)
+        self._shared: SharedReadings[PlanView] = SharedReadings("this plan", FRESH_S, TIME_S)
 
-    def plan(self, wanted: RunChoices) -> ShownPlan:
+    def plan(self, wanted: RunChoices) -> PlanView:
         """Return what a choice would do; a plan that was made a moment ago is not made again.
 
         Raises:
@@ -88,7 +88,7 @@ class Planner:
         """
         return self._shared.read(wanted, lambda: self._made(wanted))
 
-    def _made(self, wanted: RunChoices) -> ShownPlan:
+    def _made(self, wanted: RunChoices) -> PlanView:
         for job in self._jobs.alive():
             raise BusyError(
                 "no plan is made while a job runs, as that would disturb it",
@@ -124,14 +124,14 @@ class Planner:
                 )
             time.sleep(_LOOK_S)
 
-    def _planned(self, wanted: RunChoices) -> ShownPlan:
+    def _planned(self, wanted: RunChoices) -> PlanView:
         if not wanted.experiment:
-            return ShownPlan(command="")
+            return PlanView(command="")
         arguments = ("plan", wanted.experiment, *wanted.of_run)
         command = f"nfvbed {' '.join(arguments)}"
         status, out, said = self._ask(*arguments, "--json")
         if status:
-            return ShownPlan(command=command, problem=said)
+            return PlanView(command=command, problem=said)
         return _shown(command, json.loads(out))
 
     def _dry_run(self, variant: str, wanted: RunChoices) -> DryRun:
@@ -176,12 +176,12 @@ def _too_long(arguments: tuple[str, ...]) -> NfvbedError:
     )
 
 
-def _shown(command: str, plan: Mapping[str, Any]) -> ShownPlan:
+def _shown(command: str, plan: Mapping[str, Any]) -> PlanView:
     first: dict[str, list[str]] = {}
     for trial in plan["first_round"]:
         first.setdefault(trial["cell"], []).append(trial["test"] if trial["test"] != "mrr" else trial["preset"])
     left_out = (*plan["not_applicable"], *plan["skipped"])
-    return ShownPlan(
+    return PlanView(
         command=command,
         cells=tuple(
             PlannedCell(

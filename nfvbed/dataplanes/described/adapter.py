@@ -14,7 +14,7 @@ from nfvbed.spec.variant import Variant, options_of
 NO_RESET = "there is no reset of this switch"
 
 
-class Described(DataPlane):
+class DescribedDataPlane(DataPlane):
     """The one class of the room; what depends on the kind of ports is in `linkports` and `socketports`."""
 
     kind = "described-switch"

@@ -75,7 +75,7 @@ class QueueLoad:
 
 
 @dataclass(frozen=True)
-class QueuedTap:
+class MultiQueueTap:
     """A tap of several queues at the first bridge of a deployment; there is one at a time."""
 
     workspace: Workspace

@@ -8,7 +8,7 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import Rule, UdpSource
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
-from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
+from nfvbed.dataplanes.tables import FilledTable, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.dataplanes.wiring import layout_of
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
@@ -46,7 +46,7 @@ class OvsEntries(ForwardingTable):
         outputs = {rule.in_port: rule.output for rule in self._rules}
         self._outputs = [(port, outputs[port]) for port in OUTSIDE_PORTS if port in outputs]
 
-    def fill(self, entries: int, directions: int) -> Filling:
+    def fill(self, entries: int, directions: int) -> FilledTable:
         """Replace the rules of the ports at the generator; this empties the datapath's caches."""
         shares = share_out(entries, directions)
         wanted = [
@@ -74,7 +74,7 @@ class OvsEntries(ForwardingTable):
                 observed=f"{found:,} of {len(wanted):,}",
                 fix="choose fewer",
             )
-        return Filling(entries=found, flows=min(shares), duration_ns=duration_ns)
+        return FilledTable(entries=found, flows=min(shares), duration_ns=duration_ns)
 
     def close(self) -> None:
         """Restore the rules of the path."""

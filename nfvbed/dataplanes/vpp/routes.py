@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from nfvbed.dataplanes.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, runs
-from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
+from nfvbed.dataplanes.tables import FilledTable, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.instance import VppInstance
 from nfvbed.dataplanes.vpp.options import VppOptions
@@ -54,7 +54,7 @@ class VppRoutes(ForwardingTable):
             self._api.close()
             raise
 
-    def fill(self, entries: int, directions: int) -> Filling:
+    def fill(self, entries: int, directions: int) -> FilledTable:
         """Replace earlier routes; those to the generator's own networks stay."""
         self._check(entries)
         self._empty()
@@ -72,7 +72,7 @@ class VppRoutes(ForwardingTable):
                 fix="choose fewer",
             )
         addressing = replace(ROUTED, macs=self._router.macs)
-        return Filling(found, min(*self._shares, FLOWS_MOST), addressing, duration_ns)
+        return FilledTable(found, min(*self._shares, FLOWS_MOST), addressing, duration_ns)
 
     def close(self) -> None:
         """Remove the routes; join the ports again."""

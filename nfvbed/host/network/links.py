@@ -81,6 +81,15 @@ class LinkCounters(Record):
         return found
 
 
+class LinkTraffic(Record):
+    """The frames of a link, and their bytes."""
+
+    rx_packets: int
+    tx_packets: int
+    rx_bytes: int
+    tx_bytes: int
+
+
 def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:
     """Turn IPv6 off, so that the kernel sends no neighbour or router solicitation among the frames under test."""
     for name in names:
@@ -275,11 +284,14 @@ def set_features(name: str, wanted: Mapping[str, bool]) -> None:
         device.close()
 
 
-def sent(name: str) -> tuple[int, int]:
-    """Return how many frames and bytes a device has sent; a frame that is cut later on is one."""
+def traffic(name: str) -> LinkTraffic | None:
+    """Return what a device has sent and received; a frame that is cut later on is one. None: there is no such link."""
     with IPRoute() as route:
-        found = route.link("get", index=_index(route, name))[0].get_attr("IFLA_STATS64")
-    return int(found["tx_packets"]), int(found["tx_bytes"])
+        found = route.link_lookup(ifname=name)
+        if not found:
+            return None
+        counted = route.link("get", index=found[0])[0].get_attr("IFLA_STATS64")
+    return LinkTraffic(**{key: int(counted[key]) for key in LinkTraffic.model_fields})
 
 
 def has_feature(name: str, feature: str) -> bool:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from nfvbed.host.remote import nfvgenthere
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.host.remote.failures import ConnectionLost
-from nfvbed.host.remote.keptprocess import KeptProcess
+from nfvbed.host.remote.remoteprogram import RemoteProgram
 from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort
 from nfvbed.spec.existing import CloudPortSpec
@@ -44,7 +44,7 @@ def open_generator(
         DeployError: it cannot be started.
     """
     spec = nfvgenthere.with_devices(host, spec)
-    process = KeptProcess(host)
+    process = RemoteProgram(host)
     socket_path = process.directory / "nfvgen.sock"
     first, second = spec.ports
     options = _options_of(spec)(
@@ -61,7 +61,7 @@ def open_generator(
     )
     enter = ["nsenter", f"--net={first.netns_path}", "--"] if first.netns_path else []
 
-    def spawn(argv: Sequence[str]) -> KeptProcess:
+    def spawn(argv: Sequence[str]) -> RemoteProgram:
         with TemporaryDirectory(prefix="nfvbed-") as folder:
             if spec.is_copied:
                 copied = nfvgenthere.argv_of_copy(process.directory, argv)
@@ -87,7 +87,7 @@ def _files(spec: GeneratorHostSpec, folder: Path) -> Mapping[str, Path]:
     return {} if spec.trex is None else {ARCHIVE: write_archive(folder)}
 
 
-def _channel(process: KeptProcess) -> NfvgenChannel:
+def _channel(process: RemoteProgram) -> NfvgenChannel:
     """Connect to nfvgen.
 
     Raises:

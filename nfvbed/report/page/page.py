@@ -25,7 +25,7 @@ LIBRARY = "window.vegaEmbed = vegaEmbed;"
 """What the page's script needs of the bundled libraries."""
 
 
-class Unindented(Extension):
+class UnindentExtension(Extension):
     """Keeps line ends and indentation of templates out of the page, where they would be gaps between words and numbers.
 
     Between words a line end is a space; beside a tag, an expression or a statement it is nothing.
@@ -47,7 +47,7 @@ def templates(*packages: str) -> Environment:
     """Return the page's templates, after those of other packages that show the same sections."""
     loader = ChoiceLoader([PackageLoader(package) for package in (*packages, PACKAGE)])
     return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[Unindented], finalize=_written
+        loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[UnindentExtension], finalize=_written
     )
 
 

@@ -19,14 +19,14 @@ _VERSIONS: Final = "versions"
 
 
 @dataclass(frozen=True)
-class Successive:
+class SuccessiveSection:
     """The section."""
 
     steps: Table
     changed: Table
 
 
-def successive_section(context: ReportContext) -> Successive | None:
+def successive_section(context: ReportContext) -> SuccessiveSection | None:
     """Return the verdict on each step with all that changed with it; None where no order is known."""
     comparison = context.comparison
     rows = {(row.run, row.cell): row for row in comparison.rows}
@@ -42,7 +42,7 @@ def successive_section(context: ReportContext) -> Successive | None:
     )
     steps = plain_table(title, HEADINGS, [_step(*entry) for entry in both])
     changes = {_name(found): _changed(old, new, context.variants) for found, old, new in both}
-    return Successive(
+    return SuccessiveSection(
         steps, plain_table("What changed with each step.", CHANGED, [(name, *said) for name, said in changes.items()])
     )
 

@@ -27,7 +27,7 @@ _Found = tuple[MeasuredRow, Quantity, float]
 EMULATED: Final = QualityWarning.EMULATED_ACCELERATOR
 
 
-class SeenColumn(Record):
+class ColumnStatistics(Record):
     """One published column with its statistics, in the table's unit."""
 
     label: str
@@ -85,7 +85,7 @@ class OwnRun(Record):
     """How the run ended; its tests that ended well count all the same."""
 
 
-class SeenTable(Record):
+class TableComparison(Record):
     """One table, recomputed, and apart from it what was measured here."""
 
     key: str
@@ -93,7 +93,7 @@ class SeenTable(Record):
     where: str
     computed: str
     unit: str
-    columns: tuple[SeenColumn, ...]
+    columns: tuple[ColumnStatistics, ...]
     differences: tuple[TableDifference, ...]
     """Each column against each one before it, corrected by Holm."""
     own: OwnRun | None
@@ -103,7 +103,7 @@ class SeenTable(Record):
     """Which measures it."""
 
 
-class SeenPublication(Record):
+class PublicationComparison(Record):
     """A publication."""
 
     name: str
@@ -112,12 +112,12 @@ class SeenPublication(Record):
     host: str
     versions: str
     method: str
-    tables: tuple[SeenTable, ...]
+    tables: tuple[TableComparison, ...]
 
 
 def see_publications(
     store: Store | None, published: Iterable[Publication], only: Collection[str] | None = None
-) -> tuple[SeenPublication, ...]:
+) -> tuple[PublicationComparison, ...]:
     """Return published tables recomputed, each with what was measured here of the same kind.
 
     Args:
@@ -129,7 +129,7 @@ def see_publications(
     published = tuple(published)
     own = _newest(store, runs, [table for entry in published for table in entry.tables]) if store else {}
     return tuple(
-        SeenPublication(
+        PublicationComparison(
             name=entry.name,
             title=entry.title,
             source=entry.source,
@@ -142,8 +142,8 @@ def see_publications(
     )
 
 
-def _table(table: PublishedTable, own: OwnRun | None) -> SeenTable:
-    return SeenTable(
+def _table(table: PublishedTable, own: OwnRun | None) -> TableComparison:
+    return TableComparison(
         key=table.key,
         title=table.title,
         where=table.where,
@@ -159,10 +159,10 @@ def _table(table: PublishedTable, own: OwnRun | None) -> SeenTable:
     )
 
 
-def _column(column: PublishedColumn) -> SeenColumn:
+def _column(column: PublishedColumn) -> ColumnStatistics:
     if not column.results:
-        return SeenColumn(label=column.label, results=(), about=column.about, elsewhere=column.elsewhere)
-    return SeenColumn(
+        return ColumnStatistics(label=column.label, results=(), about=column.about, elsewhere=column.elsewhere)
+    return ColumnStatistics(
         label=column.label,
         results=column.results,
         mean=mean_with_intervals(column.results),

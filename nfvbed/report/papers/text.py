@@ -7,7 +7,7 @@ from nfvbed.compare.samples.statistics import MeanAndIntervals, mean_with_interv
 from nfvbed.compare.tables import KISTI_Z, KistiInterval
 from nfvbed.records import Record
 from nfvbed.report.papers.claims import JudgedClaim
-from nfvbed.report.papers.figures import OwnFigure, SeenColumn, SeenPublication, SeenTable
+from nfvbed.report.papers.figures import ColumnStatistics, OwnFigure, PublicationComparison, TableComparison
 from nfvbed.report.publishedlines import stated
 
 NOTHING = "nothing has run"
@@ -16,7 +16,7 @@ NOTHING = "nothing has run"
 class Paper(Record):
     """A publication as it is seen here."""
 
-    seen: SeenPublication
+    seen: PublicationComparison
     claims: tuple[JudgedClaim, ...]
     without_numbers: tuple[str, ...] = ()
 
@@ -99,7 +99,7 @@ def _papers(papers: Iterable[Paper]) -> Iterator[str]:
         yield ""
 
 
-def _table(table: SeenTable) -> Iterator[str]:
+def _table(table: TableComparison) -> Iterator[str]:
     yield f"**{table.title}** ({table.where}), {table.unit}. {table.computed}"
     yield ""
     yield f"| | published | here: mean, Student 99 %, z = {KISTI_Z} | here: median (least to greatest), rounds |"
@@ -118,7 +118,7 @@ def _table(table: SeenTable) -> Iterator[str]:
     yield ""
 
 
-def _published(column: SeenColumn) -> str:
+def _published(column: ColumnStatistics) -> str:
     if column.about is not None:
         return stated(column.about)
     return _intervals(mean_with_intervals(column.results), column.kisti)
@@ -136,7 +136,7 @@ def _mean(figure: OwnFigure | None) -> str:
     return _intervals(figure.mean, figure.kisti)
 
 
-def _median(column: SeenColumn, figure: OwnFigure | None) -> str:
+def _median(column: ColumnStatistics, figure: OwnFigure | None) -> str:
     if figure is None:
         return column.elsewhere or NOTHING
     if figure.value is None:

@@ -13,7 +13,7 @@ from nfvbed.dataplanes.tables import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import DirectionCounts, Status, TrialRecord
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
 from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.units import NS_PER_S
@@ -92,7 +92,7 @@ class AddressSteps:
         self._cell_test = cell_test
         self._table = table
         self._test_load_pps = test_load_pps
-        self._one_class = OneClass(cell_test)
+        self._one_class = PlacementClassFilter(cell_test)
 
     def step(self, addresses: int, load_pps: int, *, strict: bool = False) -> Step:
         """Make the switch forget, show it addresses, and ask for them.

@@ -17,7 +17,7 @@ from nfvbed.sites.hosted import require_host
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.testkinds.attaches import AttachRateTest, RestorationTest, SessionsTest
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.epc.carrying import CarriedReport
+from nfvbed.vnfs.epc.carrying import BearerReport
 from nfvbed.vnfs.epc.live import LiveCore, absence, absence_of_bearers, at_work, carry_each
 from nfvbed.vnfs.epc.reports import AttachReport
 from nfvbed.vnfs.epc.reports import Outcome as UeOutcome
@@ -126,7 +126,7 @@ def _session_row(core: LiveCore, spec: SessionsTest, deployment: Deployment, num
 def _cycles_row(core: LiveCore, spec: SessionsTest, deployment: Deployment) -> MeasuredRow:
     core.begin()
     attaches, detaches = list[UeOutcome](), list[UeOutcome]()
-    alive, left_over, reports = list[int](), list[int](), list[CarriedReport]()
+    alive, left_over, reports = list[int](), list[int](), list[BearerReport]()
     for _ in range(spec.cycles):
         attaches += core.attach(spec.cycle_ues).outcomes
         table = core.bearers()
@@ -207,7 +207,7 @@ def _restored_row(core: LiveCore, spec: RestorationTest, deployment: Deployment,
     )
 
 
-def _tried(deployment: Deployment, table: BearerTable, frames: int) -> tuple[CarriedReport, ...]:
+def _tried(deployment: Deployment, table: BearerTable, frames: int) -> tuple[BearerReport, ...]:
     """Send until frames come over all bearers, for a while at most, and return what came last."""
     deadline = time.monotonic() + RETURN_S
     while True:
@@ -248,17 +248,17 @@ def _judged(found: Outcome[TablePayload], counted: str, nothing: str) -> Outcome
     return replace(found, nothing=nothing) if counts and not any(counts) else found
 
 
-def carrying(reports: Sequence[CarriedReport]) -> int:
+def carrying(reports: Sequence[BearerReport]) -> int:
     """Count the bearers over which every frame came both ways."""
     return sum(report.uplink.complete and report.downlink.complete for report in reports)
 
 
-def passing(reports: Sequence[CarriedReport]) -> int:
+def passing(reports: Sequence[BearerReport]) -> int:
     """Count the bearers over which any frame came."""
     return sum(bool(report.uplink.received or report.downlink.received) for report in reports)
 
 
-def missing(reports: Sequence[CarriedReport]) -> tuple[Quantity, ...]:
+def missing(reports: Sequence[BearerReport]) -> tuple[Quantity, ...]:
     """Return the frames that did not come, by direction, and those that came otherwise than they must."""
     lost = {
         way: sum(getattr(report, way).sent - getattr(report, way).received for report in reports)

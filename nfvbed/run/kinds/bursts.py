@@ -7,7 +7,7 @@ from statistics import mean, median, stdev
 
 from nfvbed.records import TrialRecord
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import AGAIN, CellTest, Outcome, PlacementClassFilter
 from nfvbed.run.references import MissingReference
 from nfvbed.search.burst import BurstFound, BurstRange, longest_burst
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
@@ -60,7 +60,7 @@ def back_to_back(cell_test: CellTest, spec: BackToBackTest) -> Outcome[TablePayl
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
     for left in reversed(range(BEGINNINGS)):
-        one_class = OneClass(cell_test, again=AGAIN * (1 + spec.repetitions), restart=left > 0)
+        one_class = PlacementClassFilter(cell_test, again=AGAIN * (1 + spec.repetitions), restart=left > 0)
         forwarding = one_class.take(partial(_forwarding_rate, cell_test, spec))
         search = partial(_one_search, cell_test, spec, forwarding.forwarded_rate_pps)
         searches: list[_Search] = []
@@ -84,7 +84,7 @@ def _forwarding_rate(cell_test: CellTest, spec: BackToBackTest) -> TrialRecord:
 def _one_search(cell_test: CellTest, spec: BackToBackTest, forwarded_pps: int) -> _Search:
     longest: list[TrialRecord] = []
     bursts: list[int] = []
-    one_class = OneClass(cell_test, again=STRAYS)
+    one_class = PlacementClassFilter(cell_test, again=STRAYS)
 
     def send(frames: int) -> TrialRecord:
         task = cell_test.bare_task()
@@ -206,7 +206,7 @@ def burst(cell_test: CellTest, spec: BurstTest) -> Outcome[TablePayload]:
             replace(task, request=replace(task.request, frames=spec.frames, duration_ns=timeout_ns))
         )
 
-    record = OneClass(cell_test).take(send)
+    record = PlacementClassFilter(cell_test).take(send)
     return Outcome(TablePayload(rows=(row_of_burst(record, spec.frames),), notes=_BURST_NOTES))
 
 

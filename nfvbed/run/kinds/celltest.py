@@ -135,7 +135,7 @@ class CellTest:
 
     def points(self, loads: Sequence[Load], tries: int = TRIES) -> Iterator[LoadPoint]:
         """Measure loads in one placement class."""
-        meter, one_class = self.meter(), OneClass(self, tries)
+        meter, one_class = self.meter(), PlacementClassFilter(self, tries)
         for load in loads:
             yield one_class.take(partial(meter.at, load))
 
@@ -154,7 +154,7 @@ class CellTest:
         return base, part_of(base, spec.fraction)
 
 
-class OneClass:
+class PlacementClassFilter:
     """Keeps what a test measures in one placement class: that of the run, else that of what it measured first.
 
     What is of another class is measured again, a few times; then the last measurement counts, whatever its class is.

@@ -21,7 +21,7 @@ from nfvbed.measure.trial import with_sender
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, Status, TrialRecord
 from nfvbed.records.readings import Part, available
 from nfvbed.records.results import MeasuredRow, Quantity, Reference, TablePayload
-from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.sites.hosted import require_host
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.site import Site
@@ -75,7 +75,7 @@ class _CostTrials:
         support = perf.probe()
         threads = with_sender(self._host.work_threads(), self.cell_test.setup.info)
         groups = groups_of(self._deployment, threads, self._arrangement_cores())
-        one_class = OneClass(self.cell_test)
+        one_class = PlacementClassFilter(self.cell_test)
         counted = one_class.take(partial(self._counted, groups, support))
         traced = one_class.take(partial(self._traced, groups)) if self.spec.trace else None
         split = traced or counted
@@ -186,7 +186,7 @@ def xdp_tasks(cell_test: CellTest, spec: XdpTasksTest) -> Outcome[TablePayload]:
     if reason:
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     client = XdpSwitchClient(socket_of(Path(cell_test.setup.deployment.run_directory)))
-    tasks = _Tasks(cell_test, spec, client, OneClass(cell_test))
+    tasks = _Tasks(cell_test, spec, client, PlacementClassFilter(cell_test))
     found = [row for task in spec.tasks for row in (tasks.live(task), tasks.repeated(task))]
     return Outcome(TablePayload(rows=tuple(found), notes=_XDP_NOTES))
 
@@ -262,7 +262,7 @@ class _Tasks:
     cell_test: CellTest
     spec: XdpTasksTest
     client: XdpSwitchClient
-    one_class: OneClass
+    one_class: PlacementClassFilter
 
     def live(self, task: Task) -> MeasuredRow:
         """Measure a task on frames that a port receives; the row shows the median trial by a packet's time."""

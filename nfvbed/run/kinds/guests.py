@@ -89,7 +89,7 @@ def _memory_rows(spec: GuestMemoryTest, guest: Machine, pinning: Pinning) -> Ite
 TLB_EVENTS = (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS)
 
 
-class CountedMisses(Record):
+class TlbMisses(Record):
     """What was counted on the vCPUs of all guests together."""
 
     events: dict[str, int]
@@ -160,7 +160,7 @@ def _tlb_row(cell_test: CellTest, spec: GuestTlbTest, choice: VnfChoice, vnfs: i
 
 def count_misses(
     guests: Sequence[Machine], load: MemoryLoad, events: Sequence[PerfEvent], settle_s: int = SETTLE_S
-) -> CountedMisses:
+) -> TlbMisses:
     """Let all guests work at the same time, and count while all of them do.
 
     Args:
@@ -186,7 +186,7 @@ def count_misses(
         runs: list[SysbenchRun] = [work.result() for work in working]
     if early:
         raise OnboardError("a guest's load was over before its misses were counted", where=", ".join(early))
-    return CountedMisses(
+    return TlbMisses(
         events=total_misses(found, events), seconds=elapsed, mib_per_s=sum(run.mib_per_s or 0.0 for run in runs)
     )
 
@@ -212,7 +212,7 @@ def total_misses(found: dict[tuple[int, str], int | None], events: Sequence[Perf
     return sums
 
 
-def figures_of_misses(counted: CountedMisses) -> tuple[Quantity, ...]:
+def figures_of_misses(counted: TlbMisses) -> tuple[Quantity, ...]:
     """Return misses a second, and for a thousand instructions (MPKI), of both TLBs."""
     quantities = []
     instructions = counted.events[INSTRUCTIONS.name]

@@ -8,7 +8,7 @@ from statistics import median
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Accelerator, Status, TrialRecord
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.run.kinds.resets import AROUND_S, gap_s, watch
 from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation, LifeCycleTest
@@ -56,7 +56,7 @@ def life_cycle(cell_test: CellTest, spec: LifeCycleTest) -> Outcome[TablePayload
 
 def _rows(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperation) -> Iterator[MeasuredRow]:
     """Yield the row of an operation with its medians, then one for each repetition."""
-    one_class = OneClass(cell_test, again=spec.repetitions)
+    one_class = PlacementClassFilter(cell_test, again=spec.repetitions)
     wanted = Disruption(operation, spec.before_s, spec.monitor)
     try:
         cell_test.setup.site.require_disruptable(cell_test.setup.deployment, wanted)

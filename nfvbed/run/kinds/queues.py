@@ -9,7 +9,14 @@ from statistics import median
 
 from nfvbed.dataplanes.linux_bridge.balancer import BalancerTotals
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
-from nfvbed.dataplanes.linux_bridge.queues import MOST_FLOWS, FlowCounts, QueueCounts, QueuedTap, QueueLoad, SentFlow
+from nfvbed.dataplanes.linux_bridge.queues import (
+    MOST_FLOWS,
+    FlowCounts,
+    MultiQueueTap,
+    QueueCounts,
+    QueueLoad,
+    SentFlow,
+)
 from nfvbed.records import Status
 from nfvbed.records.results import MeasuredRow, Quantity, Series, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome
@@ -50,7 +57,7 @@ def queue_balance(cell_test: CellTest, spec: QueueBalanceTest) -> Outcome[TableP
     drawing = random.Random(f"{cell_test.plan.experiment.name} {cell_test.unit.round}")
     rows, series = [], []
     for queues, colliding in product(spec.queues, spec.colliding):
-        tap = QueuedTap(host.workspace, setup.deployment, queues, cores)
+        tap = MultiQueueTap(host.workspace, setup.deployment, queues, cores)
         with tap.made():
             ports = _ports(tap, spec, colliding, drawing)
             measured = _Measured(spec, queues, colliding, *_measure(tap, options, spec, ports))
@@ -60,7 +67,7 @@ def queue_balance(cell_test: CellTest, spec: QueueBalanceTest) -> Outcome[TableP
 
 
 def _measure(
-    tap: QueuedTap, options: LinuxBridgeOptions, spec: QueueBalanceTest, ports: Sequence[int]
+    tap: MultiQueueTap, options: LinuxBridgeOptions, spec: QueueBalanceTest, ports: Sequence[int]
 ) -> tuple[QueueCounts, BalancerTotals | None]:
     flows = [SentFlow(port=port, rate_pps=rate) for port, rate in zip(ports, rates(spec), strict=True)]
     load = QueueLoad(flows, spec.duration_s, spec.interval_s, spec.service_pps)
@@ -80,7 +87,7 @@ def rates(spec: QueueBalanceTest) -> list[int]:
     return [max(1, round(spec.load_pps * part / sum(parts))) for part in parts]
 
 
-def _ports(tap: QueuedTap, spec: QueueBalanceTest, colliding: bool, drawing: random.Random) -> Sequence[int]:
+def _ports(tap: MultiQueueTap, spec: QueueBalanceTest, colliding: bool, drawing: random.Random) -> Sequence[int]:
     if not colliding:
         return drawing.sample(range(_FIRST_PORT, _LAST_PORT + 1), spec.flows)
     rate_pps, duration_s = _PROBE

@@ -8,9 +8,9 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.errors import GeneratorError
 from nfvbed.records import TrialRecord
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import AGAIN, CellTest, Outcome, PlacementClassFilter
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
-from nfvbed.traffic.generator import Stretch, TrafficRequest, TrafficResult
+from nfvbed.traffic.generator import LoadPhase, TrafficRequest, TrafficResult
 from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import NS_PER_S
 
@@ -74,11 +74,11 @@ def system_recovery(cell_test: CellTest, spec: SystemRecoveryTest) -> Outcome[Ta
             request,
             rate_pps=rates[0],
             duration_ns=round(spec.overload_s * NS_PER_S),
-            then=Stretch(rates[1], round(spec.relief_s * NS_PER_S)),
+            then=LoadPhase(rates[1], round(spec.relief_s * NS_PER_S)),
             timeline_ns=round(spec.resolution_s * NS_PER_S),
         )
 
-    one_class = OneClass(cell_test, again=AGAIN * spec.repetitions)
+    one_class = PlacementClassFilter(cell_test, again=AGAIN * spec.repetitions)
     rows = tuple(
         _recovery_row(spec, *one_class.take(partial(watch, cell_test, shape))) for _ in range(spec.repetitions)
     )
@@ -155,7 +155,7 @@ def reset(cell_test: CellTest, spec: ResetTest) -> Outcome[TablePayload]:
         DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not return, or as `Measurement.measure`.
     """
     base, load_pps = cell_test.given_load(spec)
-    one_class = OneClass(cell_test, again=AGAIN * spec.repetitions)
+    one_class = PlacementClassFilter(cell_test, again=AGAIN * spec.repetitions)
     rows = tuple(one_class.take(partial(_reset_once, cell_test, spec, load_pps or 0)) for _ in range(spec.repetitions))
     return Outcome(TablePayload(reference=base, rows=rows, notes=_RESET_NOTES))
 

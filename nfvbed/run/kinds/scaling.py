@@ -10,7 +10,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import Status, TrialRecord
 from nfvbed.records.missing import missing_of
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.spec.testkinds.scaling import FlowScalingTest, ScalingTest, TableScalingTest
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
@@ -55,7 +55,7 @@ class RowMeter:
         self._cell_test = cell_test
         self._spec = spec
         self.reference, self._load_pps = cell_test.given_load(spec)
-        self._one_class = OneClass(cell_test)
+        self._one_class = PlacementClassFilter(cell_test)
         self._first_pps: int | None = None
 
     def row(self, condition: Condition) -> MeasuredRow:

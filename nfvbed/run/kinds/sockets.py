@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
 from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.run.kinds.freeports import ports_free
+from nfvbed.run.kinds.guest_session import working_inside
 from nfvbed.run.losses import next_step
 from nfvbed.sites.hosted import require_host
 from nfvbed.spec.testkinds.sockets import (
@@ -21,16 +21,15 @@ from nfvbed.spec.testkinds.sockets import (
     TcpThroughputTest,
     UdpThroughputTest,
 )
-from nfvbed.traffic.sockets import iperf3, netperf, sockettools, sockperf
+from nfvbed.traffic.sockets import iperf3, netperf, sockperf
 from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
 from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
+from nfvbed.traffic.sockets.sockettools import Tools
 from nfvbed.vnfs.sockets import offloads
-from nfvbed.vnfs.sockets.ends import socket_ends, why_not
+from nfvbed.vnfs.sockets.ends import are_guests, socket_ends, tools_of, why_not
 from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.offloads import Offloads
-
-AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 @dataclass(frozen=True)
@@ -46,12 +45,12 @@ class Condition:
 
 
 def between_sockets(
-    cell_test: CellTest, spec: SocketTest, conditions: Callable[[], Sequence[Condition]]
+    cell_test: CellTest, spec: SocketTest, conditions: Callable[[Tools], Sequence[Condition]]
 ) -> Outcome[TablePayload]:
     """Run every condition between two hosts at the ends of the path, and return the table of what came of it.
 
     Args:
-        conditions: finds the tools, and returns what is run with them.
+        conditions: finds its tools among the hosts', and returns what is run with them.
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks ordinary traffic.
@@ -61,9 +60,11 @@ def between_sockets(
     reason = why_not(deployment)
     if reason:
         return Outcome(None, Status.NOT_APPLICABLE, reason)
+    around = _place(cell_test, spec)
+    set_free = working_inside if are_guests(deployment) else ports_free
     try:
-        wanted = [_directed(condition, spec) for condition in conditions()]
-        with ports_free(cell_test), socket_ends(deployment, _place(cell_test, spec)) as ends, offloads.kept(ends):
+        wanted = [_directed(condition, spec) for condition in conditions(tools_of(deployment))]
+        with set_free(cell_test), socket_ends(deployment, around) as ends, offloads.kept(ends):
             measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends), ends)
             rows = tuple(measured.row(condition) for condition in wanted)
             of_ends = ends.told()
@@ -98,17 +99,17 @@ def _place(cell_test: CellTest, spec: SocketTest) -> HostResources:
     return HostResources(host.workspace, host.arrangement, own_ends=host.own_ends if spec.ends == "own" else None)
 
 
-def check_congestion(name: str, available: Path = AVAILABLE) -> None:
-    """Raise where the kernel lacks a congestion control.
+def check_congestion(name: str, tools: Tools) -> None:
+    """Raise where the hosts' kernel lacks a congestion control.
 
     Raises:
         UnsupportedError: it is not available.
     """
-    there = available.read_text().split()
+    there = tools.congestion_controls()
     if name not in there:
         raise UnsupportedError(
             f"the kernel has no congestion control {name}",
-            where=str(available),
+            where="net.ipv4.tcp_available_congestion_control",
             observed=f"it has {', '.join(there)}",
             fix=f"{fixes.load(f'tcp_{name}', option=f'CONFIG_TCP_CONG_{name.upper()}')}; or choose one of these",
         )
@@ -122,7 +123,7 @@ class _Rows:
         self._cell_test = cell_test
         self._repetitions = spec.repetitions
         self._meter = meter
-        self._one_class = OneClass(cell_test)
+        self._one_class = PlacementClassFilter(cell_test)
 
     def row(self, condition: Condition) -> MeasuredRow:
         """Run a condition as often as asked; where the ends cannot do its offloads, return a row that says so."""
@@ -172,34 +173,21 @@ def _missing(runs: Iterable[SocketFigures]) -> str:
 
 
 def _notes(variant: str, ends: SocketEnds) -> tuple[str, ...]:
-    cores = ends.cores
-    polls = "" if cores.poller is None else f", their polling process on core {cores.poller}"
     return (
-        f"Hosts on {variant}: {ends.what}; MTU {ends.mtu}; end 0 on core {cores.client}, end 1 on core {cores.server}"
-        f"{polls}.",
+        f"Hosts on {variant}: {ends.what}; MTU {ends.mtu}; {ends.cores.described}.",
         "A figure is the median of the runs, with the least and the greatest.",
     )
 
 
-def netperf_programs() -> NetperfPrograms:
-    """Return where netperf and its server are.
-
-    Raises:
-        PrerequisiteError: one is not found, or does not run.
-    """
-    client = sockettools.netperf()
-    return NetperfPrograms(client, sockettools.netperf("netserver"), sockettools.version(client, "-V"))
-
-
 def tcp_throughput(cell_test: CellTest, spec: TcpThroughputTest) -> Outcome[TablePayload]:
     """Measure every number of streams with every size of writes."""
-    return between_sockets(cell_test, spec, lambda: _tcp_conditions(spec))
+    return between_sockets(cell_test, spec, lambda tools: _tcp_conditions(spec, tools))
 
 
-def _tcp_conditions(spec: TcpThroughputTest) -> list[Condition]:
-    check_congestion(spec.congestion)
-    program = sockettools.program(iperf3.NAME) if spec.tool == iperf3.NAME else ()
-    programs = netperf_programs() if spec.tool == netperf.NAME else None
+def _tcp_conditions(spec: TcpThroughputTest, tools: Tools) -> list[Condition]:
+    check_congestion(spec.congestion, tools)
+    program = tools.command(iperf3.NAME) if spec.tool == iperf3.NAME else ()
+    programs = NetperfPrograms.of(tools) if spec.tool == netperf.NAME else None
 
     def condition(streams: int, message_bytes: int) -> Condition:
         def traffic(pair: SocketPair) -> SocketFigures:
@@ -242,12 +230,12 @@ def _tcp_conditions(spec: TcpThroughputTest) -> list[Condition]:
 
 def request_response(cell_test: CellTest, spec: RequestResponseTest) -> Outcome[TablePayload]:
     """Measure transactions of every size."""
-    return between_sockets(cell_test, spec, lambda: _request_conditions(spec))
+    return between_sockets(cell_test, spec, lambda tools: _request_conditions(spec, tools))
 
 
-def _request_conditions(spec: RequestResponseTest) -> list[Condition]:
-    check_congestion(spec.congestion)
-    programs = netperf_programs()
+def _request_conditions(spec: RequestResponseTest, tools: Tools) -> list[Condition]:
+    check_congestion(spec.congestion, tools)
+    programs = NetperfPrograms.of(tools)
 
     def condition(message_bytes: int) -> Condition:
         def traffic(pair: SocketPair) -> SocketFigures:
@@ -276,12 +264,12 @@ _DATAGRAM_NOTE = (
 
 def udp_throughput(cell_test: CellTest, spec: UdpThroughputTest) -> Outcome[TablePayload]:
     """Measure datagrams of every size."""
-    return between_sockets(cell_test, spec, lambda: _udp_conditions(spec))
+    return between_sockets(cell_test, spec, lambda tools: _udp_conditions(spec, tools))
 
 
-def _udp_conditions(spec: UdpThroughputTest) -> list[Condition]:
-    program = sockettools.program(iperf3.NAME) if spec.tool == iperf3.NAME else ()
-    programs = netperf_programs() if spec.tool == netperf.NAME else None
+def _udp_conditions(spec: UdpThroughputTest, tools: Tools) -> list[Condition]:
+    program = tools.command(iperf3.NAME) if spec.tool == iperf3.NAME else ()
+    programs = NetperfPrograms.of(tools) if spec.tool == netperf.NAME else None
 
     def condition(message_bytes: int) -> Condition:
         def traffic(pair: SocketPair) -> SocketFigures:
@@ -311,12 +299,11 @@ _LATENCY_NOTE = (
 
 def socket_latency(cell_test: CellTest, spec: SocketLatencyTest) -> Outcome[TablePayload]:
     """Measure round trips in every mode, of messages of every size."""
-    return between_sockets(cell_test, spec, lambda: _latency_conditions(spec))
+    return between_sockets(cell_test, spec, lambda tools: _latency_conditions(spec, tools))
 
 
-def _latency_conditions(spec: SocketLatencyTest) -> list[Condition]:
-    program = sockettools.program(sockperf.NAME)
-    version = sockettools.version(program, "--version")
+def _latency_conditions(spec: SocketLatencyTest, tools: Tools) -> list[Condition]:
+    program, version = tools.command(sockperf.NAME), tools.version(sockperf.NAME)
 
     def condition(mode: sockperf.Mode, message_bytes: int) -> Condition:
         load = spec.load_messages_per_s if mode == "under-load" else None

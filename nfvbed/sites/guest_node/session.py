@@ -18,7 +18,7 @@ from nfvbed.sites.guest_node import files
 from nfvbed.sites.guest_node.devices import devices
 from nfvbed.sites.guest_node.machine import NodeMachine
 from nfvbed.sites.guest_node.node import GuestNode
-from nfvbed.sites.lab.remembered import find_remembered
+from nfvbed.sites.lab.storeddeployment import find_remembered
 from nfvbed.spec.site import GuestSiteSpec
 
 

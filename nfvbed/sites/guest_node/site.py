@@ -23,11 +23,11 @@ def find_node(spec: GuestSiteSpec, root: Path) -> Site:
     """Return the guest node: the lab where this machine is it, else a machine that boots for each command."""
     node = this_node()
     if node is None or node.site != spec.name:
-        return NodeElsewhere(spec, root)
+        return ForeignGuestNode(spec, root)
     return LabSite(GuestNodePlanes(LabMachine(spec, root), node), root)
 
 
-class NodeElsewhere(AbsentSite):
+class ForeignGuestNode(AbsentSite):
     """A guest node that this machine is not."""
 
     def __init__(self, spec: GuestSiteSpec, root: Path) -> None:

@@ -46,7 +46,7 @@ def find_rack(spec: KollaSiteSpec, root: Path) -> Site:
 
         return open_deployed(spec, root, stages)
     except NfvbedError as why:
-        return EmptyRack(stages, why)
+        return UnmeasurableRack(stages, why)
 
 
 class RackStages(StagedCloud):
@@ -129,7 +129,7 @@ class RackStages(StagedCloud):
         return staged.foresee_take_down(self._project, self.name, evicts=evicts)
 
 
-class EmptyRack(AbsentSite):
+class UnmeasurableRack(AbsentSite):
     """A rack that cannot be measured: it has no cloud, not all of one, or lacks something for measuring.
 
     Args:

@@ -15,8 +15,8 @@ from nfvbed.sites.kolla.measured.opened import deployed_rack
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.verify.rack import verify_rack
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack.remembered import Verification
 from nfvbed.sites.openstack.site import OpenstackSite
+from nfvbed.sites.openstack.storeddeployment import Verification
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.stages import StagedCloud
 from nfvbed.spec.loader import Project

@@ -8,7 +8,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.signals import signals_held
 from nfvbed.sites.deployedchain import DeployedChain
-from nfvbed.sites.lab.lifecycle import LeftDeployment
+from nfvbed.sites.lab.lifecycle import EarlierDeployment
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import chain_length, chains, layout
 
@@ -21,7 +21,7 @@ class LabChain(DeployedChain):
     """The path of a deployment in the lab; a change is recorded beside the deployment once it is in force."""
 
     place: Site
-    left: LeftDeployment
+    left: EarlierDeployment
     probe: Callable[[Deployment], None]
     """Sends frames through a deployment; raises where none come through."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.remembered import RememberedDeployment, find_remembered
+from nfvbed.sites.lab.storeddeployment import StoredDeployment, find_remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.layout import SIDE_BY_SIDE
 from nfvbed.vnfs import onboarded
@@ -14,10 +14,10 @@ from nfvbed.vnfs.vnf import VnfHost
 
 
 @dataclass(frozen=True)
-class LeftDeployment:
+class EarlierDeployment:
     """A deployment with its VNFs, left by an earlier command."""
 
-    remembered: RememberedDeployment
+    remembered: StoredDeployment
     vnfs: LabVnfs
     """What is started of them again stays with the deployment."""
 
@@ -75,7 +75,7 @@ class LeftDeployment:
             )
 
 
-def left_on(deployment: Deployment, root: Path) -> LeftDeployment:
+def left_on(deployment: Deployment, root: Path) -> EarlierDeployment:
     """Return a deployment and its VNFs, left by an earlier command.
 
     Args:
@@ -94,4 +94,4 @@ def left_on(deployment: Deployment, root: Path) -> LeftDeployment:
             fix="nfvbed onboard",
         )
     host = VnfHost(found.workspace, found.arrangement, root)
-    return LeftDeployment(found, LabVnfs.found(found.deployment, left, host))
+    return EarlierDeployment(found, LabVnfs.found(found.deployment, left, host))

@@ -18,8 +18,8 @@ from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
 from nfvbed.host.preparation.topics import plan_topics
 from nfvbed.host.probes import host as probes
-from nfvbed.host.workspace.keptpages import RetainedPages
 from nfvbed.host.workspace.reap import ReapedLeftovers, close_own, reap
+from nfvbed.host.workspace.retainedpages import RetainedPages
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.records.preparation import TopicPlan

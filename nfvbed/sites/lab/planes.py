@@ -24,7 +24,7 @@ from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, 
 from nfvbed.records.readings import Distances, Unavailable
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.lab.remembered import RememberedDeployment, find_remembered
+from nfvbed.sites.lab.storeddeployment import StoredDeployment, find_remembered
 from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -147,7 +147,7 @@ class LabPlanes:
             self.machine.catalogue.data_plane(variant).verify(remembered.deployment)
             return remembered.deployment, True
         live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
-        RememberedDeployment(live.workspace, live.deployment, variant, live.starter.arrangement).save()
+        StoredDeployment(live.workspace, live.deployment, variant, live.starter.arrangement).save()
         self._live.pop(live.deployment.id)
         return live.deployment, False
 
@@ -176,7 +176,7 @@ class LabPlanes:
             raise
         return self._remember(deployment, plane, starter, variant)
 
-    def _attach(self, remembered: RememberedDeployment) -> Deployment:
+    def _attach(self, remembered: StoredDeployment) -> Deployment:
         deployment = remembered.deployment
         if deployment.id not in self._live:
             plane = self.machine.catalogue.data_plane(remembered.variant)

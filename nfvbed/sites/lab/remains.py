@@ -3,7 +3,7 @@
 from nfvbed.errors import DeployError
 from nfvbed.host.workspace.reap import ReapedLeftovers, abandoned, is_deployed, remove_unreadable, workspaces
 from nfvbed.host.workspace.workspace import Workspace
-from nfvbed.sites.lab.remembered import find_remembered
+from nfvbed.sites.lab.storeddeployment import find_remembered
 from nfvbed.sites.site import NOTHING_DEPLOYED
 
 

@@ -27,7 +27,7 @@ from nfvbed.sites.lab.disruption import disrupt, require_disruptable
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
-from nfvbed.sites.lab.remembered import find_remembered
+from nfvbed.sites.lab.storeddeployment import find_remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import Layout, layout

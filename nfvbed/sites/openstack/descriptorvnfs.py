@@ -20,7 +20,7 @@ from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.host.timing import Steps
-from nfvbed.sites.openstack import images, remembered
+from nfvbed.sites.openstack import images, storeddeployment
 from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.validate import suggestion
@@ -42,9 +42,9 @@ def owners_of(folder: Path) -> tuple[str, ...]:
     Raises:
         DeployError: what was written down cannot be read.
     """
-    found = remembered.find(folder)
+    found = storeddeployment.find(folder)
     given = json.loads((folder / _NAME).read_text()) if (folder / _NAME).is_file() else {}
-    named = (found.deployment.id if found else "", remembered.under_way(folder), *given.values())
+    named = (found.deployment.id if found else "", storeddeployment.under_way(folder), *given.values())
     return tuple(dict.fromkeys(filter(None, named)))
 
 
@@ -109,7 +109,7 @@ class DescriptorVnfs:
         request = found.request(owner, seed_of(self.target.folder, owner))
         # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
         self._write({name: one for name, one in owners.items() if name != found.name})
-        remembered.note(self.target.folder, owner)
+        storeddeployment.note(self.target.folder, owner)
         try:
             vnf = self._api(found.form).onboard(request, tell)
             marked = self._marked(found, vnf, tell)
@@ -117,10 +117,10 @@ class DescriptorVnfs:
         except BaseException:
             with suppress(NfvbedError):  # what is under way stays written down: the next command tries again
                 left.remove(self.target.connection, self.journal, owner, tell)
-                remembered.done(self.target.folder)
+                storeddeployment.done(self.target.folder)
             raise
         self._write({**self._owners(), found.name: owner})
-        remembered.done(self.target.folder)
+        storeddeployment.done(self.target.folder)
         made = vnf if _was_found(vnf) else replace(vnf, steps=(*steps.done, *vnf.steps, *marked.steps))
         return replace(_described(made, printed), said=marked.said)
 

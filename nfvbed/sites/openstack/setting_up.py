@@ -16,11 +16,11 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import paths, remembered
+from nfvbed.sites.openstack import paths, storeddeployment
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.descriptorvnfs import DescriptorVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
-from nfvbed.sites.openstack.remembered import RememberedDeployment
+from nfvbed.sites.openstack.storeddeployment import StoredDeployment
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
@@ -76,7 +76,7 @@ class CloudSetup:
             steps=steps.done,
         )
         live = self._live(wanted, deployment, compute, arrangement)
-        remembered.note(self._target.folder, deployment.id)
+        storeddeployment.note(self._target.folder, deployment.id)
         try:
             self._onboard(live, steps)
             return live
@@ -86,11 +86,11 @@ class CloudSetup:
 
     def _forget_other(self, variant: Variant) -> None:
         """Forget a data plane without VNFs that is no longer the one that takes instances."""
-        bare = remembered.find(self._target.folder)
+        bare = storeddeployment.find(self._target.folder)
         if bare is not None and bare.choice is None and bare.variant != variant:
-            remembered.forget(self._target.folder)
+            storeddeployment.forget(self._target.folder)
 
-    def beside(self, found: RememberedDeployment) -> CloudDeployment:
+    def beside(self, found: StoredDeployment) -> CloudDeployment:
         """Return an existing deployment as it is, with a generator of this command."""
         wanted = CloudRequest(found.variant, layout(found.deployment.topology), found.choice)
         compute = self._target.compute(found.variant)
@@ -107,7 +107,7 @@ class CloudSetup:
             raise
         return live
 
-    def heal(self, found: RememberedDeployment, dead: tuple[str, ...]) -> CloudDeployment:
+    def heal(self, found: StoredDeployment, dead: tuple[str, ...]) -> CloudDeployment:
         """Let Tacker bring dead VNFs back, and send frames through.
 
         Args:
@@ -121,7 +121,7 @@ class CloudSetup:
         deployment = found.deployment.model_copy(update={"vnfs": tuple(handles)})
         return self.beside(replace(found, deployment=deployment))
 
-    def offboard(self, found: RememberedDeployment) -> RememberedDeployment:
+    def offboard(self, found: StoredDeployment) -> StoredDeployment:
         """Remove the VNFs of a deployment; return the deployment without them.
 
         Raises:
@@ -146,7 +146,7 @@ class CloudSetup:
         Raises:
             OnboardError: not all of it could be removed.
         """
-        owner = remembered.under_way(self._target.folder) if self._target.runs() else ""
+        owner = storeddeployment.under_way(self._target.folder) if self._target.runs() else ""
         if owner:
             _log.warning("removing the VNFs of a deployment that a killed nfvbed had under way (%s)", owner)
             self._remove(owner)
@@ -154,7 +154,7 @@ class CloudSetup:
     def _remove(self, owner: str) -> None:
         """Remove all VNFs of a deployment, in whatever state, and check that nothing of them is left."""
         self._provider.remove(owner)
-        remembered.done(self._target.folder)
+        storeddeployment.done(self._target.folder)
 
     def clear(self, *, everything: bool) -> tuple[str, ...]:
         """Remove what is deployed or under way on a cloud that stays; return lines that say what was.
@@ -167,15 +167,15 @@ class CloudSetup:
         """
         folder = self._target.folder
         try:
-            found = remembered.find(folder)
+            found = storeddeployment.find(folder)
         except DeployError:
             if not everything:
                 raise
             found = None
-        owners = dict.fromkeys(filter(None, (found.deployment.id if found else "", remembered.under_way(folder))))
+        owners = dict.fromkeys(filter(None, (found.deployment.id if found else "", storeddeployment.under_way(folder))))
         for owner in owners:
             self._remove(owner)
-        remembered.forget(folder)
+        storeddeployment.forget(folder)
         given = self.given.names()
         for name in given:
             self.given.offboard(name, _log.info)
@@ -185,7 +185,7 @@ class CloudSetup:
 
     def foresee_clear(self) -> tuple[str, ...]:
         """Return lines that say what `clear` would remove."""
-        found = remembered.find(self._target.folder)
+        found = storeddeployment.find(self._target.folder)
         if found is None:
             return ()
         vnfs_too = "" if found.choice is None else f" and what was onboarded for {found.deployment.topology}"

@@ -30,7 +30,7 @@ from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
+from nfvbed.sites.openstack import mobilecore, paths, storeddeployment, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from nfvbed.sites.openstack.disruption import CloudControl, disrupt, require_disruptable
@@ -324,7 +324,7 @@ class OpenstackSite(Site):
         if deployment.id in self._live:
             self.destroy(deployment)
         bare = self._setting_up.offboard(found)
-        remembered.save(self._target.folder, bare)
+        storeddeployment.save(self._target.folder, bare)
         return bare.deployment
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
@@ -378,8 +378,8 @@ class OpenstackSite(Site):
         found = self._find_left()
         if found is not None and found.deployment.id == deployed.deployment.id:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            verified = remembered.Verification(at=now, findings=findings)
-            remembered.save(self._target.folder, replace(found, verified=verified))
+            verified = storeddeployment.Verification(at=now, findings=findings)
+            storeddeployment.save(self._target.folder, replace(found, verified=verified))
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
         """Return site, compute, generator, cores and VNFs; for a foreign cloud also which one it is."""
@@ -472,10 +472,10 @@ class OpenstackSite(Site):
             )
         return self._live[deployment.id]
 
-    def _find_left(self) -> remembered.RememberedDeployment | None:
-        return remembered.find(self._target.folder)
+    def _find_left(self) -> storeddeployment.StoredDeployment | None:
+        return storeddeployment.find(self._target.folder)
 
-    def _require_left(self, deployment: Deployment) -> remembered.RememberedDeployment:
+    def _require_left(self, deployment: Deployment) -> storeddeployment.StoredDeployment:
         found = self._find_left()
         if found is None or found.deployment.id != deployment.id or found.choice is None:
             raise DeployError(
@@ -490,18 +490,18 @@ class OpenstackSite(Site):
     def _stay(self, live: CloudDeployment) -> Deployment:
         live.stays = True
         self._add(live)
-        remembered.save(
+        storeddeployment.save(
             self._target.folder,
-            remembered.RememberedDeployment(
+            storeddeployment.StoredDeployment(
                 live.deployment,
                 live.wanted.variant,
                 live.arrangement,
                 live.wanted.choice,
-                remembered.since_now(),
+                storeddeployment.since_now(),
                 compute=live.compute.host if self._target.ours else "",
             ),
         )
-        remembered.done(self._target.folder)
+        storeddeployment.done(self._target.folder)
         return live.deployment
 
 

@@ -1,6 +1,6 @@
 """The tables of a simulated system, as tests see them."""
 
-from nfvbed.dataplanes.tables import Filling, ForwardingTable, LearningTable, share_out
+from nfvbed.dataplanes.tables import FilledTable, ForwardingTable, LearningTable, share_out
 from nfvbed.traffic.simulated.tables import SimulatedTables
 
 
@@ -13,11 +13,11 @@ class SimulatedEntries(ForwardingTable):
     def __init__(self, tables: SimulatedTables) -> None:
         self._tables = tables
 
-    def fill(self, entries: int, directions: int) -> Filling:
+    def fill(self, entries: int, directions: int) -> FilledTable:
         """Set the number of entries."""
         shares = share_out(entries, directions)
         self._tables.entries = sum(shares)
-        return Filling(entries=self._tables.entries, flows=min(shares))
+        return FilledTable(entries=self._tables.entries, flows=min(shares))
 
     def close(self) -> None:
         """Go back to one entry."""

@@ -7,7 +7,7 @@ from nfvbed.errors import GeneratorError
 from nfvbed.records import DirectionCounts, Engine, GeneratorPort
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.traffic.latency import encode_latency
-from nfvbed.traffic.simulated.system import TSC_HZ, Passage, SimulatedSystem
+from nfvbed.traffic.simulated.system import TSC_HZ, SimulatedSystem, TrialEffect
 from nfvbed.traffic.simulated.tables import Burst
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mean_frame_size_bytes
 
@@ -86,7 +86,7 @@ class SimulatedGenerator(Generator):
         """End the generator."""
         self._open = False
 
-    def _move_addresses(self, request: TrafficRequest, passage: Passage) -> None:
+    def _move_addresses(self, request: TrafficRequest, passage: TrialEffect) -> None:
         burst = Burst(request.flows, passage.sent, passage.lost, passage.sent * NS_PER_S / request.duration_ns)
         if "source" in request.addressing.flow_macs:
             self._system.tables.learn(burst)
@@ -142,7 +142,9 @@ def _intended(request: TrafficRequest) -> int | None:
     return frames if request.frames is None else min(frames, request.frames)
 
 
-def _counts(request: TrafficRequest, passage: Passage, intended: int | None, place: tuple[int, int]) -> DirectionCounts:
+def _counts(
+    request: TrafficRequest, passage: TrialEffect, intended: int | None, place: tuple[int, int]
+) -> DirectionCounts:
     sent = _share(passage.sent, place)
     back = sent - min(sent, _share(passage.lost, place))
     return _counted(request, sent, back, 0 if intended is None else max(0, intended - sent))
@@ -154,7 +156,7 @@ def _share(total: int, place: tuple[int, int]) -> int:
     return total // ways + (1 if way < total % ways else 0)
 
 
-def _latency(request: TrafficRequest, passage: Passage, place: tuple[int, int]) -> str | None:
+def _latency(request: TrafficRequest, passage: TrialEffect, place: tuple[int, int]) -> str | None:
     if not request.stamp or not passage.sent:
         return None
     way, ways = place

@@ -16,7 +16,7 @@ CONGESTION_LOSS = 2
 
 
 @dataclass(frozen=True)
-class KnownCourse:
+class TrialEvents:
     """The known events of one trial, in ns from its start."""
 
     capacity_pps: float
@@ -28,7 +28,7 @@ class KnownCourse:
 
 
 @dataclass(frozen=True)
-class _Fate:
+class _FrameCounts:
     sent: int
     unsent: int
     lost: int
@@ -41,7 +41,7 @@ class SimulatedCourse:
         request: a request with a rate, and an optional second stretch.
     """
 
-    def __init__(self, request: TrafficRequest, known: KnownCourse) -> None:
+    def __init__(self, request: TrafficRequest, known: TrialEvents) -> None:
         rate = request.rate_pps or 1
         self._turn_ns = request.duration_ns
         self._rates = (rate, request.then.rate_pps if request.then else rate)
@@ -84,22 +84,22 @@ class SimulatedCourse:
         came = first * NS_PER_S // rate
         return Gap(last * NS_PER_S // rate, came if came < self._total_ns else None)
 
-    def _between(self, start_ns: int, end_ns: int) -> _Fate:
+    def _between(self, start_ns: int, end_ns: int) -> _FrameCounts:
         """Count the frames that are due in a stretch of time, piece by piece between the moments of change."""
         outage = self._known.outage or (0, 0)
         changes = {self._turn_ns, self._congested_until, *outage}
         marks = sorted({start_ns, end_ns} | {at for at in changes if start_ns < at < end_ns})
         fates = [self._piece(first, last, outage) for first, last in zip(marks, marks[1:], strict=False)]
-        return _Fate(sum(f.sent for f in fates), sum(f.unsent for f in fates), sum(f.lost for f in fates))
+        return _FrameCounts(sum(f.sent for f in fates), sum(f.unsent for f in fates), sum(f.lost for f in fates))
 
-    def _piece(self, start_ns: int, end_ns: int, outage: tuple[int, int]) -> _Fate:
+    def _piece(self, start_ns: int, end_ns: int, outage: tuple[int, int]) -> _FrameCounts:
         rate = self._rates[start_ns >= self._turn_ns]
         due = _due(rate, start_ns, end_ns)
         if outage[0] <= start_ns < outage[1]:
-            return _Fate(due, 0, due)
+            return _FrameCounts(due, 0, due)
         sent = min(due, round(due * self._known.capacity_pps / rate)) if rate > self._known.capacity_pps else due
         congested = self._turn_ns <= start_ns < self._congested_until
-        return _Fate(sent, due - sent, sent // CONGESTION_LOSS if congested else 0)
+        return _FrameCounts(sent, due - sent, sent // CONGESTION_LOSS if congested else 0)
 
 
 def burst_losses(frames: int, rates_pps: tuple[float, float], buffer_frames: int) -> int:

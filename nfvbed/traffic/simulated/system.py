@@ -9,7 +9,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.simulated.memory import MemoryOptions, SystemMemory
 from nfvbed.traffic.simulated.options import SimulatedOptions
-from nfvbed.traffic.simulated.outage import KnownCourse, SimulatedCourse, burst_losses
+from nfvbed.traffic.simulated.outage import SimulatedCourse, TrialEvents, burst_losses
 from nfvbed.traffic.simulated.steal import StolenTime
 from nfvbed.traffic.simulated.tables import SimulatedTables
 from nfvbed.traffic.simulated.world import HiddenState
@@ -29,7 +29,7 @@ MAX_LOAD_SHARE = 0.98
 
 
 @dataclass(frozen=True)
-class Passage:
+class TrialEffect:
     """The effect of one trial on the system, both directions together."""
 
     capacity: int
@@ -111,7 +111,7 @@ class SimulatedSystem:
         """Part of a given load that the generator is too late to send."""
         return self._options.late_share
 
-    def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None, flows: int = 1) -> Passage:
+    def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None, flows: int = 1) -> TrialEffect:
         """Forward frames for a time.
 
         A full ring is back-pressure: what exceeds the capacity is not sent.
@@ -137,7 +137,7 @@ class SimulatedSystem:
         lost = min(sent, self._burst_losses(duration_ns))
         self.packets += sent
         self.busy_cycles += round(TSC_HZ * duration_ns / NS_PER_S * sent / capacity)
-        return Passage(capacity, sent, lost, self._latencies(sent / capacity, far_ns / duration_ns))
+        return TrialEffect(capacity, sent, lost, self._latencies(sent / capacity, far_ns / duration_ns))
 
     def schedule_outage(self, after_ns: int) -> None:
         """Schedule a reset, so long after its start, in the next trial that keeps a timeline."""
@@ -150,7 +150,7 @@ class SimulatedSystem:
         outage, self._outage = self._outage, None
         return SimulatedCourse(
             request,
-            KnownCourse(
+            TrialEvents(
                 capacity_pps=passage.capacity * NS_PER_S / request.total_ns / ways,
                 congestion_ns=round(self._options.congestion_s * NS_PER_S),
                 outage=outage,

@@ -14,7 +14,7 @@ DISTANCE_JITTER = 0.03
 
 
 @dataclass(frozen=True)
-class Stretch:
+class StateInterval:
     """A time within which the hidden state stays."""
 
     duration_ns: int
@@ -58,13 +58,13 @@ class HiddenState:
         self._catch_up()
         return self._far
 
-    def pass_time(self, duration_ns: int) -> Iterator[Stretch]:
+    def pass_time(self, duration_ns: int) -> Iterator[StateInterval]:
         """Yield the stretches of time that pass, with the state in each."""
         self._catch_up()
         left = duration_ns
         while left > 0:
             until_change = left if self._next_ns is None else self._next_ns - self._clock.now_ns
-            stretch = Stretch(min(left, max(until_change, 1)), self._far)
+            stretch = StateInterval(min(left, max(until_change, 1)), self._far)
             self._clock.advance(stretch.duration_ns)
             left -= stretch.duration_ns
             yield stretch

@@ -1,9 +1,13 @@
-"""The two hosts of sockets, and how a tool's server and client are run there."""
+"""The two hosts of sockets, and how a tool's server and client are run there.
+
+A host is an interface: a network namespace of this machine, or a virtual machine (`nfvbed/vnfs/sockets`).
+"""
 
 import contextlib
 import ipaddress
 import time
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -20,11 +24,11 @@ _LISTENING = {"tcp": "0A", "udp": "07"}
 
 
 class ToolProcess(Protocol):
-    """The interface of a process that its owner started."""
+    """The interface of a program that a host runs."""
 
-    pid: int
-    log: Path
-    """Its output."""
+    @property
+    def where(self) -> str:
+        """The place of its output, for messages."""
 
     def alive(self) -> bool:
         """Return whether it still runs."""
@@ -32,23 +36,36 @@ class ToolProcess(Protocol):
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end; the exit status, or None when it still runs."""
 
-    def log_tail(self, lines: int = ...) -> str:
-        """Return the last lines of its output."""
+    def output(self) -> str:
+        """Return all that it has written."""
+
+    def listens(self, address: str, listener: "Listener") -> bool:
+        """Return whether there is such a socket where it runs."""
 
     def stop(self) -> None:
         """End it for certain; idempotent."""
 
 
-Start = Callable[[str, Sequence[str]], ToolProcess]
-"""Starts a program by a name of one's choice; the caller decides namespace, cgroup and core."""
-
-
-@dataclass(frozen=True)
-class SocketHost:
-    """One end: an address of the network under test, and a way to start programs there."""
+class SocketHost(ABC):
+    """One end: an address of the network under test, and a place where programs run."""
 
     address: str
-    start: Start
+
+    @abstractmethod
+    def start(self, name: str, argv: Sequence[str]) -> ToolProcess:
+        """Start a program by a name of one's choice; the host decides on its core.
+
+        Raises:
+            GeneratorError: it does not start.
+        """
+
+    @abstractmethod
+    def path(self, name: str) -> str:
+        """Return the path of a file that a program may write there."""
+
+    @abstractmethod
+    def take(self, name: str) -> str | None:
+        """Return the text of such a file and remove it; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +74,6 @@ class SocketPair:
 
     client: SocketHost
     server: SocketHost
-    directory: Path
-    """Where tools may write files; the owner's, removed with it."""
 
     def turned(self) -> "SocketPair":
         """Return the pair with its ends exchanged, so that the client sends the other way."""
@@ -116,27 +131,31 @@ def run_clients(pair: SocketPair, clients: Sequence[tuple[str, Sequence[str]]], 
 
 def _output(process: ToolProcess, name: str, deadline: float) -> str:
     status = process.wait(max(0.0, deadline - time.monotonic()))
-    text = process.log.read_text(errors="replace")
+    text = process.output()
     if status == 0:
         return text
     raise GeneratorError(
         f"{name} failed" if status is not None else f"{name} does not end",
-        where=str(process.log),
-        observed=f"exit status {status}: {process.log_tail(LOG_LINES)}",
+        where=process.where,
+        observed=f"exit status {status}: {_tail(text)}",
         fix="see whether frames get through in both directions",
     )
 
 
 def _wait_until_listening(server: ToolProcess, name: str, address: str, listener: Listener) -> None:
     deadline = time.monotonic() + LISTEN_S
-    while not listens(Path(f"/proc/{server.pid}/net/{listener.protocol}"), address, listener):
+    while not server.listens(address, listener):
         if not server.alive() or time.monotonic() > deadline:
             raise GeneratorError(
                 f"the server of {name} does not listen",
                 where=f"{address}, {listener.protocol} port {listener.port}",
-                observed=server.log_tail(LOG_LINES) or "it wrote nothing",
+                observed=_tail(server.output()) or "it wrote nothing",
             )
         time.sleep(0.01)
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.splitlines()[-LOG_LINES:])
 
 
 def listens(table: Path, address: str, listener: Listener) -> bool:

@@ -18,6 +18,7 @@ from nfvbed.traffic.sockets.figures import (
     datagram_figures,
 )
 from nfvbed.traffic.sockets.hosts import Listener, SocketPair, run_client, served
+from nfvbed.traffic.sockets.sockettools import Tools
 from nfvbed.units import NS_PER_S
 
 NAME = "netperf"
@@ -42,6 +43,15 @@ class NetperfPrograms:
     client: tuple[str, ...]
     server: tuple[str, ...]
     version: str
+
+    @classmethod
+    def of(cls, tools: Tools) -> "NetperfPrograms":
+        """Find them.
+
+        Raises:
+            PrerequisiteError: one is not there, or does not run.
+        """
+        return cls(tools.command(NAME), tools.command("netserver"), tools.version(NAME))
 
 
 @dataclass(frozen=True)

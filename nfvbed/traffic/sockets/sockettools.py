@@ -1,4 +1,4 @@
-"""The programs of iperf3, netperf and sockperf, and their versions.
+"""The programs of iperf3, netperf and sockperf, and their versions, on this machine; a guest has its own.
 
 iperf3 and sockperf are Debian's own. netperf is unpacked privately by `make setup`, with the C library that it was
 built for, which its command line names; else it is the system's.
@@ -7,6 +7,7 @@ built for, which its command line names; else it is the system's.
 import os
 import shutil
 import subprocess
+from abc import ABC, abstractmethod
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +21,49 @@ _LIBRARIES = Path("usr/lib/x86_64-linux-gnu")
 _LOADER = _LIBRARIES / "ld-linux-x86-64.so.2"
 _PROGRAMS = Path("usr/bin")
 _ASK_S = 30
+_CONGESTION = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+_VERSION_OPTIONS = {"netperf": "-V", "sockperf": "--version"}
+_OF_NETPERF = ("netperf", "netserver")
+
+
+class Tools(ABC):
+    """The programs of both hosts, and what their kernel has for them."""
+
+    @abstractmethod
+    def command(self, name: str) -> tuple[str, ...]:
+        """Return the command of `iperf3`, `netperf`, `netserver` or `sockperf`.
+
+        Raises:
+            PrerequisiteError: it is not there.
+        """
+
+    @abstractmethod
+    def version(self, name: str) -> str:
+        """Return the version of `netperf` or `sockperf`; iperf3 tells its own with its figures.
+
+        Raises:
+            PrerequisiteError: it is not there, or does not run.
+        """
+
+    @abstractmethod
+    def congestion_controls(self) -> tuple[str, ...]:
+        """Return what the hosts' kernel offers TCP."""
+
+
+class LocalTools(Tools):
+    """Those of this machine, whose network namespaces the hosts are."""
+
+    def command(self, name: str) -> tuple[str, ...]:
+        """Return netperf's and its server's command from their own place, another's from the system."""
+        return netperf(name) if name in _OF_NETPERF else program(name)
+
+    def version(self, name: str) -> str:
+        """Ask the program."""
+        return version(self.command(name), _VERSION_OPTIONS[name])
+
+    def congestion_controls(self) -> tuple[str, ...]:
+        """Return those of this kernel."""
+        return tuple(_CONGESTION.read_text().split())
 
 
 def program(name: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from nfvbed.units import NS_PER_S
 
 NAME = "sockperf"
 PORT = 11111
+LOG = "sockperf.csv"
 HEADER = "packet, txTime(sec), rxTime(sec)"
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 _HIGHEST_NS = 60 * NS_PER_S
@@ -59,25 +60,22 @@ def run(program: Sequence[str], version: str, pair: SocketPair, wanted: Exchange
         GeneratorError: sockperf failed, or none of its messages came back; the message holds its words.
     """
     tcp = ["--tcp"] if wanted.transport == "tcp" else []
-    log = pair.directory / "sockperf.csv"
-    log.unlink(missing_ok=True)
+    pair.client.take(LOG)  # of one before
     where = ["-i", pair.server.address, "-p", str(PORT)]
     client = [*program, wanted.mode, *where, *tcp, "-t", str(wanted.duration_s), "-m", str(wanted.message_bytes)]
     if wanted.mode == "under-load":
         client += ["--mps", str(wanted.load_messages_per_s), "--reply-every", "1"]
-    client += ["--full-log", str(log)]
+    client += ["--full-log", pair.client.path(LOG)]
     with served(pair, NAME, [*program, "server", *where, *tcp], Listener(wanted.transport, PORT)):
         words = run_client(pair, NAME, client, wanted.duration_s)
-    try:
-        text = log.read_text()
-    except FileNotFoundError as failure:
+    text = pair.client.take(LOG)
+    if text is None:
         raise GeneratorError(
             "sockperf wrote no log",
-            where=str(log),
+            where=pair.client.path(LOG),
             observed=words[-300:],
             fix="see whether frames get through in both directions",
-        ) from failure
-    log.unlink()
+        )
     return figures_of(parse_log(text), Engine(name=NAME, version=version), wanted)
 
 

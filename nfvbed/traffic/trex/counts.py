@@ -23,7 +23,7 @@ BACKGROUND_PPS: Final = 100
 BACKGROUND_LEAST: Final = 20
 
 
-class NotCounted(Exception):
+class UncountedFramesError(Exception):
     """An error: TRex did not count the frames of streams, so nobody knows what was sent or lost."""
 
     def __init__(self, message: str, fix: str) -> None:
@@ -72,7 +72,7 @@ def trial(
         software: whether TRex counts streams by itself, and not its NIC.
 
     Raises:
-        NotCounted: the counters of streams are not there, or do not count.
+        UncountedFramesError: the counters of streams are not there, or do not count.
     """
     flows = [_flow(part, by_id, software) for part in planned]
     _require_counting(flows, at_ports, sent, software)
@@ -102,7 +102,7 @@ def _flow(part: Part, by_id: Mapping[Any, Any], software: bool) -> _Flow:
     # For what it does not have TRex's client gives the text N/A.
     missing = [name for name, value in zip((TX, RX), values, strict=True) if not isinstance(value, int)]
     if missing:
-        raise NotCounted(f"TRex does not tell {' and '.join(missing)} of pg_id {part.id}", _fix(software))
+        raise UncountedFramesError(f"TRex does not tell {' and '.join(missing)} of pg_id {part.id}", _fix(software))
     out, back = (max(0, value) for value in values if isinstance(value, int))
     return _Flow(part, out, back)
 
@@ -111,7 +111,7 @@ def _require_counting(flows: Sequence[_Flow], at_ports: Mapping[Any, Any], sent:
     """Refuse a NIC that counts no streams; its port's counts tell that from a path with total loss.
 
     Raises:
-        NotCounted: a port had traffic, and none of its streams has counted any.
+        UncountedFramesError: a port had traffic, and none of its streams has counted any.
     """
     background = BACKGROUND_LEAST + BACKGROUND_PPS * sent.took_ns // NS_PER_S
     for port in PORTS:
@@ -123,7 +123,7 @@ def _require_counting(flows: Sequence[_Flow], at_ports: Mapping[Any, Any], sent:
             # A client that does not tell what a port sent does not contradict its streams.
             at_port = _at(at_ports, port, of_port) if of_port in at_ports[port] else 0
             if expected and not counted and at_port > background:
-                raise NotCounted(
+                raise UncountedFramesError(
                     f"TRex's NIC counts no frames by stream: port {port}: {of_streams} 0, {of_port} {at_port}",
                     _fix(software),
                 )
@@ -142,11 +142,13 @@ def _at(at_ports: Mapping[Any, Any], port: int, name: str) -> int:
     """Return a counter of a port.
 
     Raises:
-        NotCounted: it has none.
+        UncountedFramesError: it has none.
     """
     value = at_ports[port].get(name)
     if not isinstance(value, int | float):
-        raise NotCounted(f"TRex does not tell {name} of port {port}: {value}", "see TRex's log, and its version")
+        raise UncountedFramesError(
+            f"TRex does not tell {name} of port {port}: {value}", "see TRex's log, and its version"
+        )
     return int(value)
 
 

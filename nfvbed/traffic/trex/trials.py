@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nfvbed.traffic.trex import counts, frames
-from nfvbed.traffic.trex.counts import PORTS, NotCounted, SendingCounts
+from nfvbed.traffic.trex.counts import PORTS, SendingCounts, UncountedFramesError
 from nfvbed.traffic.trex.frames import NS_PER_S, Part
 from nfvbed.traffic.trex.serving import RequestRefused
 
@@ -117,7 +117,7 @@ class Trials:
         try:
             self._learn(keys)
             self._trial = self._measure(keys, streams)
-        except NotCounted as error:
+        except UncountedFramesError as error:
             self._error = {"code": "port", "message": str(error), "field": None, "limit": None, "fix": error.fix}
         except (self._stl.TRexError, AssertionError) as error:
             # The client asserts that no counter of a stream runs backwards.

@@ -8,7 +8,7 @@ from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.host.memory.meminfo import MEMINFO, available_kib
 from nfvbed.spec.flavor import Flavor
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.numa import GuestSeats, Host, place_guest
+from nfvbed.vnfs.numa import GuestPlacement, Host, place_guest
 
 _THROTTLE = Path("/proc/sys/kernel/sched_rt_runtime_us")
 
@@ -117,7 +117,7 @@ def _lack(failure: NfvbedError) -> Mismatch:
     return mismatch_of(failure, _subject(failure))
 
 
-def _without(host: Host, flavor: Flavor, guest: GuestSeats) -> Host:
+def _without(host: Host, flavor: Flavor, guest: GuestPlacement) -> Host:
     """Return the host with what is left for the next guest."""
     if flavor.cpu_policy == "dedicated":
         host = replace(host, taken=host.taken | {core for cores in guest.vcpu_cores for core in cores})

@@ -42,7 +42,7 @@ class Direction(Record):
         return self.received == self.sent and not self.wrong
 
 
-class CarriedReport(Record):
+class BearerReport(Record):
     """The outcome of frames over bearers."""
 
     uplink: Direction
@@ -68,7 +68,7 @@ class Ends:
         sources, destinations = ([_packed(mac) for mac in pair] for pair in macs)
         self._macs = tuple(zip(destinations, sources, strict=True))
 
-    def carry(self, table: BearerTable, frames: int) -> CarriedReport:
+    def carry(self, table: BearerTable, frames: int) -> BearerReport:
         """Send so many frames each way, over the bearers in turn.
 
         Args:
@@ -86,7 +86,7 @@ class Ends:
                 [paths[number % len(paths)].from_server(number, self._macs[1]) for number in range(frames)],
                 lambda number, frame: paths[number % len(paths)].arrived_at_enb(frame),
             )
-        return CarriedReport(uplink=uplink, downlink=downlink)
+        return BearerReport(uplink=uplink, downlink=downlink)
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[socket.socket, socket.socket]]:

@@ -31,7 +31,7 @@ from nfvbed.vnfs.epc.configuration import (
     rendered,
 )
 from nfvbed.vnfs.epc.emulator import Emulator
-from nfvbed.vnfs.epc.network import Spaces
+from nfvbed.vnfs.epc.network import EpcNamespaces
 from nfvbed.vnfs.epc.subscribers import Subscriber, new_subscribers
 
 GATEWAYS = ("sgw", "pgw")
@@ -44,7 +44,7 @@ _LOOK_S = 0.02
 
 
 @dataclass(frozen=True)
-class Seats:
+class FunctionCores:
     """The cores of the functions."""
 
     gateways: tuple[int, ...]
@@ -96,7 +96,7 @@ class Core:
         """Return the network that was started last."""
         return CoreNetwork.model_validate_json(self._file("network.json").read_text())
 
-    def start(self, spaces: Spaces, seats: Seats, root: Path, subscribers: Subscribers) -> None:
+    def start(self, spaces: EpcNamespaces, seats: FunctionCores, root: Path, subscribers: Subscribers) -> None:
         """Start all functions, each after those that it asks.
 
         Raises:
@@ -124,7 +124,7 @@ class Core:
         self._python("enb", spaces, seats, ("nfvbed.vnfs.epc.emulation", *of_enb), shim.environment(root))
         self._wait("enb", self.emulator.listens)
 
-    def _start_function(self, function: str, spaces: Spaces, seats: Seats, root: Path) -> None:
+    def _start_function(self, function: str, spaces: EpcNamespaces, seats: FunctionCores, root: Path) -> None:
         log, file = self._log(function), self._file(f"{function}.yml")
         log.unlink(missing_ok=True)  # of one before, whose words would be taken for this one's
         file.write_text(
@@ -137,7 +137,12 @@ class Core:
         self._workspace.spawn(self._process_name(function), argv, cores=cores, netns=netns, environment=variables)
 
     def _python(
-        self, function: str, spaces: Spaces, seats: Seats, module: tuple[str, ...], more: dict[str, str] | None = None
+        self,
+        function: str,
+        spaces: EpcNamespaces,
+        seats: FunctionCores,
+        module: tuple[str, ...],
+        more: dict[str, str] | None = None,
     ) -> None:
         # As this nfvbed was found, so is its process's: also where it is not installed.
         variables = {"PYTHONPATH": str(Path(nfvbed.__file__).parents[1])} | (more or {})

@@ -32,7 +32,7 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.epc import network, nextepc, sctp, shim
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
-from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
+from nfvbed.vnfs.epc.core import GATEWAYS, Core, FunctionCores, Subscribers
 from nfvbed.vnfs.epc.reports import NO_ANSWER, AttachReport
 from nfvbed.vnfs.epc.synthetic import with_synthetic
 from nfvbed.vnfs.process import devices
@@ -138,7 +138,9 @@ class EpcVnf(VnfDriver):
         """
         return kernel_ports(seat)[0]
 
-    def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
+    def lay_ports(
+        self, seat: VnfSeat, spaces: network.EpcNamespaces
+    ) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
         """Move each port to its gateway; return the moved ports, and the threads that receive there."""
         ports = tuple(
             port.model_copy(update={"netns": spaces.functions[gateway]})
@@ -146,9 +148,9 @@ class EpcVnf(VnfDriver):
         )
         return ports, _settle(replace(seat, ports=ports), self.home_of(seat))
 
-    def places(self, seat: VnfSeat) -> Seats:
+    def places(self, seat: VnfSeat) -> FunctionCores:
         """Return where functions run: those that frames pass on the VNF's core."""
-        return Seats(seat.cores, seat.control_cores)
+        return FunctionCores(seat.cores, seat.control_cores)
 
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Attach UEs, set up their bearers, and freeze the functions that frames do not pass."""
@@ -214,7 +216,7 @@ class EpcVnf(VnfDriver):
         """End the functions, move the ports back, and remove the other networks."""
         self.core_of(handle).kill()
         self.give_back(handle, EpcState.of(handle))
-        network.Spaces(EpcState.of(handle).spaces).remove()
+        network.EpcNamespaces(EpcState.of(handle).spaces).remove()
 
     def give_back(self, handle: VnfHandle, state: EpcState) -> None:
         """Move the ports back."""

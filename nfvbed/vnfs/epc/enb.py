@@ -14,7 +14,7 @@ from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.epc import s1ap
 from nfvbed.vnfs.epc.nas import MalformedMessage
 from nfvbed.vnfs.epc.reports import ANSWER_S, BURST, BURST_NS, NO_ANSWER, AttachReport, Outcome
-from nfvbed.vnfs.epc.s1ap import FromMme, Tunnel
+from nfvbed.vnfs.epc.s1ap import MmeMessage, Tunnel
 from nfvbed.vnfs.epc.subscribers import Subscriber
 from nfvbed.vnfs.epc.ue import Ue, UeState
 
@@ -195,7 +195,7 @@ class Enb:
         self._malformed += 1
         print(f"nfvbed-enb: {failure.what}, it is left out: {failure.observed}", flush=True)
 
-    def _act(self, message: FromMme) -> None:
+    def _act(self, message: MmeMessage) -> None:
         context = self._context_of(message)
         if context is None:
             return  # of the eNB as a whole, or of a UE that has gone
@@ -218,7 +218,7 @@ class Enb:
             self._leave_out(failure)
             context.ue.failure = context.ue.failure or f"a message of the MME's cannot be read: {failure.observed}"
 
-    def _context_of(self, message: FromMme) -> _Context | None:
+    def _context_of(self, message: MmeMessage) -> _Context | None:
         if message.enb_ue is not None:
             return self._contexts.get(message.enb_ue)
         known = (context for context in self._contexts.values() if context.mme_ue == message.mme_ue)
@@ -230,7 +230,7 @@ class Enb:
         context.far, context.near = far, Tunnel(far.bearer, self._address, FIRST_TEID + context.number)
         self._link.send(s1ap.context_response(context.mme_ue, context.number, context.near), of_ue=True)
 
-    def _release(self, context: _Context, message: FromMme) -> None:
+    def _release(self, context: _Context, message: MmeMessage) -> None:
         if context.mme_ue is not None:
             self._link.send(s1ap.release_complete(context.mme_ue, context.number), of_ue=True)
         context.connected = False

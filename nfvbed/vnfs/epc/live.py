@@ -13,10 +13,10 @@ from nfvbed.records import Deployment, VnfHandle
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import VEPC
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.epc.carrying import CarriedReport, Ends
-from nfvbed.vnfs.epc.core import BESIDE, FUNCTIONS, Core, Seats, Subscribers
+from nfvbed.vnfs.epc.carrying import BearerReport, Ends
+from nfvbed.vnfs.epc.core import BESIDE, FUNCTIONS, Core, FunctionCores, Subscribers
 from nfvbed.vnfs.epc.driver import GATEWAY, EpcState, attached, bearers_of, pcrf_of, require_alive, table_of
-from nfvbed.vnfs.epc.network import Spaces
+from nfvbed.vnfs.epc.network import EpcNamespaces
 from nfvbed.vnfs.epc.reports import AttachReport
 
 NEXTEPC = "nextepc"
@@ -43,9 +43,9 @@ class LiveCore:
         self._core.kill()
         others = self._state.others
         # Where nfvbed's own gateway has the VNF's core, no frame passes nextepc's.
-        seats = Seats(others if self._has_own_gateway else self._handle.cores, others)
+        seats = FunctionCores(others if self._has_own_gateway else self._handle.cores, others)
         subscribers = Subscribers.all_known(self._core.most_attached, network)
-        self._core.start(Spaces(self._state.spaces), seats, Path(self._state.root), subscribers)
+        self._core.start(EpcNamespaces(self._state.spaces), seats, Path(self._state.root), subscribers)
         return (time.monotonic_ns() - began) / NS_PER_S
 
     def attach(self, number: int, in_flight: int = 1) -> AttachReport:
@@ -164,7 +164,7 @@ def at_work(deployment: Deployment, workspace: Workspace) -> Iterator[LiveCore]:
             core.end()
 
 
-def carry_each(deployment: Deployment, table: BearerTable, frames: int) -> tuple[CarriedReport, ...]:
+def carry_each(deployment: Deployment, table: BearerTable, frames: int) -> tuple[BearerReport, ...]:
     """Send so many frames each way over each bearer in turn; the generator must be closed.
 
     Raises:

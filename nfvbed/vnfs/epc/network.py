@@ -63,7 +63,7 @@ _ROUTING = {
 
 
 @dataclass(frozen=True)
-class Spaces:
+class EpcNamespaces:
     """Paths of the namespaces of one vEPC."""
 
     prefix: str
@@ -94,7 +94,7 @@ class DataPort:
     """The MAC address of what is behind it."""
 
 
-def make(workspace: Workspace, prefix: str) -> Spaces:
+def make(workspace: Workspace, prefix: str) -> EpcNamespaces:
     """Make the namespaces and the networks between them.
 
     Raises:
@@ -112,7 +112,7 @@ def make(workspace: Workspace, prefix: str) -> Spaces:
     inside(spaces["sgw"], partial(_add_pair, _S5_LINK, _S5_LINK, macs, spaces["pgw"]))
     inside(spaces["sgw"], partial(_address, _S5_LINK, f"{SGW_S5}/{S5.prefixlen}"))
     inside(spaces["pgw"], partial(_address, _S5_LINK, f"{PGW_S5}/{S5.prefixlen}"))
-    return Spaces(control.removesuffix("-control"))
+    return EpcNamespaces(control.removesuffix("-control"))
 
 
 def lead_s1u(port: DataPort) -> None:
@@ -141,7 +141,7 @@ def lead_sgi(port: DataPort) -> None:
         route.route("add", dst=f"{SGW_S1U}/32", gateway=SGW_S5)
 
 
-def set_aside(spaces: Spaces) -> None:
+def set_aside(spaces: EpcNamespaces) -> None:
     """Give nextepc's gateways unused ports: they set bearers up, and another gateway carries them.
 
     Raises:

@@ -22,7 +22,7 @@ from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.gateway import SOCKETS
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.epc import network
-from nfvbed.vnfs.epc.core import FUNCTIONS, Seats
+from nfvbed.vnfs.epc.core import FUNCTIONS, FunctionCores
 from nfvbed.vnfs.epc.driver import EpcState, EpcVnf
 from nfvbed.vnfs.gateway.client import PortCounts
 from nfvbed.vnfs.gateway.process import PROGRAMS, Gateway, GatewaySpec, RunningGateway, probe
@@ -51,9 +51,9 @@ class OwnGatewayVnf(EpcVnf):
         super().require_files(choice, root)
         native_binary(PROGRAMS[self.kind], root)
 
-    def places(self, seat: VnfSeat) -> Seats:
+    def places(self, seat: VnfSeat) -> FunctionCores:
         """Return the places: nextepc's gateways are beside the others, as no frame passes them."""
-        return Seats(seat.control_cores, seat.control_cores)
+        return FunctionCores(seat.control_cores, seat.control_cores)
 
     def take_up(self, seat: VnfSeat, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
         """Stop all of nextepc, and start the gateway with the bearers."""
@@ -116,7 +116,9 @@ class XdpGatewayVnf(OwnGatewayVnf):
 
     kind = "xdp"
 
-    def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
+    def lay_ports(
+        self, seat: VnfSeat, spaces: network.EpcNamespaces
+    ) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
         """Leave the VNF's ports where they are, up and silent."""
         network.set_aside(spaces)
         return seat.ports, devices.prepare(seat)
@@ -145,7 +147,9 @@ class DpdkGatewayVnf(OwnGatewayVnf):
         """Return no namespace: sockets are in none."""
         return ""
 
-    def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
+    def lay_ports(
+        self, seat: VnfSeat, spaces: network.EpcNamespaces
+    ) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
         """Give nextepc unused ports, and return the VNF's unchanged: sockets are in no network of the host."""
         network.set_aside(spaces)
         return seat.ports, ()

@@ -42,7 +42,7 @@ class Tunnel:
 
 
 @dataclass(frozen=True)
-class FromMme:
+class MmeMessage:
     """A message of the MME's, with the parts that an eNB uses."""
 
     name: str
@@ -93,7 +93,7 @@ def release_complete(mme_ue: int, enb_ue: int) -> bytes:
     return _encoded("successfulOutcome", (_RELEASE, "reject", "UEContextReleaseComplete"), values)
 
 
-def decoded(data: bytes) -> FromMme:
+def decoded(data: bytes) -> MmeMessage:
     """Return a message of the MME's, decoded.
 
     Raises:
@@ -109,7 +109,7 @@ def decoded(data: bytes) -> FromMme:
         raise MalformedMessage("S1AP", f"{type(failure).__name__} in {len(data)} B") from failure
 
 
-def _read(name: str, elements: Mapping[str, Any]) -> FromMme:
+def _read(name: str, elements: Mapping[str, Any]) -> MmeMessage:
     mme_ue, enb_ue = elements.get("MME-UE-S1AP-ID"), elements.get("ENB-UE-S1AP-ID")
     nas = [elements["NAS-PDU"]] if "NAS-PDU" in elements else []
     tunnel = None
@@ -126,7 +126,7 @@ def _read(name: str, elements: Mapping[str, Any]) -> FromMme:
             raise ValueError("the serving gateway gives out the TEID 0")
         nas += [item["nAS-PDU"]] if "nAS-PDU" in item else []
     cause = elements.get("Cause")
-    return FromMme(
+    return MmeMessage(
         name, mme_ue, enb_ue, tuple(map(bytes, nas)), tunnel, "" if cause is None else f"{cause[0]}: {cause[1]}"
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyroute2 import IPBatch, IPRoute
 
 from nfvbed.dataplanes.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, prefixes
-from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
+from nfvbed.dataplanes.tables import FilledTable, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.network.namespaces import inside
@@ -70,7 +70,7 @@ class RouteTable(ForwardingTable):
             )
         return cls(devices.DeviceState.of(vnfs[0]).netns, [port.address for port in vnfs[0].ports])
 
-    def fill(self, entries: int, directions: int) -> Filling:
+    def fill(self, entries: int, directions: int) -> FilledTable:
         """Replace earlier routes; those to the generator's own networks stay."""
         self.close()
         shares = share_out(entries, directions)
@@ -86,7 +86,7 @@ class RouteTable(ForwardingTable):
                 observed=f"{found:,} of {sum(shares):,}",
                 fix="choose fewer",
             )
-        return Filling(found, min(*shares, FLOWS_MOST), ROUTED, duration_ns)
+        return FilledTable(found, min(*shares, FLOWS_MOST), ROUTED, duration_ns)
 
     def close(self) -> None:
         """Remove the routes."""

@@ -24,7 +24,8 @@ from nfvbed.vnfs.sockets.hosts import (
     Cores,
     Host,
     HostResources,
-    SocketEnds,
+    NamespaceEnds,
+    devices_of,
     make_spaces,
     move,
     pair_of,
@@ -43,7 +44,7 @@ _PATH = re.compile(r"(?:path|socket)=([^,]+)")
 
 
 @contextmanager
-def dpdk_hosts(deployment: Deployment, around: HostResources) -> Iterator[SocketEnds]:
+def dpdk_hosts(deployment: Deployment, around: HostResources) -> Iterator[NamespaceEnds]:
     """Make two hosts on a deployment's vhost-user or memif ports; the generator must not be open on them.
 
     Raises:
@@ -63,7 +64,14 @@ def dpdk_hosts(deployment: Deployment, around: HostResources) -> Iterator[Socket
         hosts = _taps(spaces)
         set_up(deployment, hosts)
         threads = forwarding_threads(process.pid, (around.arrangement.generator_core,), Role.GENERATOR)
-        yield SocketEnds(hosts, pair_of(around, hosts, cores), cores, threads, WHAT)
+        yield NamespaceEnds(
+            hosts=hosts,
+            devices=devices_of(hosts),
+            pair=pair_of(around, hosts, cores),
+            cores=cores,
+            threads=threads,
+            what=WHAT,
+        )
     finally:
         if process is not None:
             process.stop()

@@ -9,10 +9,13 @@ from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
 from nfvbed.records import Deployment, PortKind
 from nfvbed.records.words import CHECKSUM_TRAP
 from nfvbed.spec.layout import VEPC, layout
+from nfvbed.traffic.sockets.sockettools import LocalTools, Tools
 from nfvbed.vnfs.epc.checksums import probe_downlink
 from nfvbed.vnfs.epc.driver import bearers_of
+from nfvbed.vnfs.guest.machines import absence, machines
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
+from nfvbed.vnfs.sockets.guest_hosts import GuestTools, guest_hosts
 from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.own_hosts import own_hosts
@@ -29,8 +32,10 @@ def why_not(deployment: Deployment) -> str:
     kinds = {port.kind for port in deployment.ports}
     if deployment.simulated:
         return "a simulated system has no ports that sockets could send through"
+    if are_guests(deployment):
+        return ""
     if layout(deployment.topology).one_way:
-        return f"VNFs are the ends of {deployment.topology}: there is no port for both hosts"
+        return _no_hosts_in_vnfs(deployment)
     if len(kinds) != 1 or not kinds <= {*KERNEL, *DPDK}:
         named = ", ".join(sorted(kind.value for kind in kinds))
         return f"hosts can be on kernel (veth), vhost-user and memif ports; these are {named}"
@@ -40,18 +45,44 @@ def why_not(deployment: Deployment) -> str:
     return ""
 
 
+def are_guests(deployment: Deployment) -> bool:
+    """Return whether the hosts are the path's own virtual machines, its two ends."""
+    return not layout(deployment.topology).outside and not absence(deployment)
+
+
+def _no_hosts_in_vnfs(deployment: Deployment) -> str:
+    outside, ends = layout(deployment.topology).outside, f"VNFs are the ends of {deployment.topology}"
+    if outside:
+        return f"{ends}: there is no port for both hosts"
+    return f"{ends}, and hosts would be in them: {absence(deployment)}"
+
+
+def tools_of(deployment: Deployment) -> Tools:
+    """Return the programs of the hosts.
+
+    Raises:
+        PrerequisiteError: the guests' image is too old to have them started.
+    """
+    return GuestTools.of(machines(deployment)) if are_guests(deployment) else LocalTools()
+
+
 @contextmanager
 def socket_ends(deployment: Deployment, around: HostResources) -> Iterator[SocketEnds]:
     """Put a host on each end of a path for the length of a block. The generator must not be open.
 
     Args:
-        deployment: a deployment that runs, and that frames get through (see `why_not`).
+        deployment: a deployment that runs, and that frames get through (see `why_not`); where its guests are the
+            hosts, their forwarding is paused.
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks the checksums of ordinary traffic.
         GeneratorError: the hosts do not come up.
         PrerequisiteError: a program is missing, or hugepage memory.
     """
+    if are_guests(deployment):
+        with guest_hosts(deployment, machines(deployment)) as ends_in_guests:
+            yield ends_in_guests
+        return
     on_kernel = deployment.ports[0].kind in KERNEL
     if on_kernel and deployment.vnfs:
         _refuse_trap(deployment)

@@ -1,4 +1,4 @@
-"""The two hosts: each a network namespace with a device into the path, an address, and a route to the other.
+"""The two hosts of socket traffic, and those that are network namespaces, with a device into the path and an address.
 
 Both have one address. The other one's is reached over the device, and its neighbour entry is permanent: no ARP is among
 the traffic, and the path may lead through a router, whose own address frames then have. Around a mobile core they are
@@ -7,31 +7,32 @@ the eNB, which sends to the serving gateway, and the server, which sends to a UE
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from pyroute2 import IPRoute
 from pyroute2.netlink.rtnl import ndmsg
 
 from nfvbed.dataplanes.dataplane import OwnEnds
-from nfvbed.errors import GeneratorError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.generator import destination_macs
 from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.network import links, namespaces
-from nfvbed.host.network.links import LinkCounters
+from nfvbed.host.network.links import LinkTraffic
 from nfvbed.host.network.namespaces import inside
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, WorkThread
 from nfvbed.spec.layout import VEPC
-from nfvbed.traffic.sockets.hosts import SocketHost, SocketPair
+from nfvbed.traffic.sockets.hosts import Listener, SocketHost, SocketPair, listens
 from nfvbed.traffic.sockets.sockettools import PROJECT_ROOT
 from nfvbed.units import GTPU_BYTES
 from nfvbed.vnfs.epc.driver import bearers_of
 from nfvbed.vnfs.process import sharing
+from nfvbed.vnfs.sockets.devices import EndDevice, LinkDevice
 
 MTU = 1500
 """MTU of both hosts, whatever the ports take: variants differ in that, and TCP cuts its segments by it."""
@@ -56,9 +57,25 @@ class HostResources:
     """Puts the switch's own ports in the place of the generator's; None: sockets are on the generator's ports."""
 
 
+class EndCores(Protocol):
+    """The cores on which both hosts' programs run."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether one core has to do for what could use two."""
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """The cores that are taken from nobody else, each once."""
+
+    @property
+    def described(self) -> str:
+        """In words."""
+
+
 @dataclass(frozen=True)
 class Cores:
-    """The cores of the hosts: the generator's, and others that are free."""
+    """The cores of hosts on this machine: the generator's, and others that are free."""
 
     poller: int | None
     """Core of the process that polls for both hosts' ports; None: the kernel receives by itself."""
@@ -76,10 +93,16 @@ class Cores:
         """Each core once."""
         return tuple(sorted({core for core in (self.poller, self.client, self.server) if core is not None}))
 
+    @property
+    def described(self) -> str:
+        """In words."""
+        polls = "" if self.poller is None else f", their polling process on core {self.poller}"
+        return f"end 0 on core {self.client}, end 1 on core {self.server}{polls}"
+
 
 @dataclass(frozen=True)
 class Host:
-    """One of the two, as it is made."""
+    """One of two namespaces, as it is made."""
 
     netns: str
     device: str
@@ -88,36 +111,42 @@ class Host:
     address: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SocketEnds:
     """Both hosts, ready for a tool: its client at outside end 0, its server at outside end 1."""
 
-    hosts: tuple[Host, Host]
+    devices: tuple[EndDevice, EndDevice]
     pair: SocketPair
-    cores: Cores
-    threads: tuple[WorkThread, ...]
+    cores: EndCores
+    threads: tuple[WorkThread, ...] = ()
     """Threads that move frames between the hosts and the path's ports."""
     what: str
     """How the hosts are joined to the path, in words."""
     mtu: int = MTU
     """The smaller one of both."""
-    carriers: tuple[tuple[str, str], ...] = ()
-    """Namespace and name of the device that does each host's offloads; none: nothing can be said of them."""
+    carriers: tuple[EndDevice, ...] = ()
+    """The devices that do each host's offloads; none: nothing can be said of them."""
     kind: str = ""
     """Word for rows that are of other ends than the generator's ports."""
     told: Callable[[], tuple[str, ...]] = tuple
     """Gives what is known of the traffic when the hosts are gone."""
 
-    def counters(self) -> tuple[LinkCounters, LinkCounters]:
-        """Return the kernel's counters of both devices.
+    def traffic(self) -> tuple[LinkTraffic, LinkTraffic]:
+        """Return what both devices' kernels have counted.
 
         Raises:
             GeneratorError: a device is gone.
         """
-        client, server = (inside(host.netns, partial(links.counters, host.device)) for host in self.hosts)
-        if client is None or server is None:
-            raise GeneratorError("a host of the socket traffic has lost its device", where=str(self.hosts))
+        client, server = (device.traffic() for device in self.devices)
         return client, server
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespaceEnds(SocketEnds):
+    """Hosts that are network namespaces of this machine."""
+
+    hosts: tuple[Host, Host]
+    cores: Cores
 
 
 def place(arrangement: Arrangement, polls: bool) -> Cores:
@@ -182,16 +211,77 @@ def _lead(host: Host, address: str, mac: str, mtu: int) -> None:
         route.neigh("add", dst=address, lladdr=mac, ifindex=index, state=ndmsg.NUD_PERMANENT)
 
 
+def devices_of(hosts: tuple[Host, Host]) -> tuple[EndDevice, EndDevice]:
+    """Return the hosts' devices."""
+    first, second = (LinkDevice(host.netns, host.device) for host in hosts)
+    return first, second
+
+
+@dataclass(frozen=True)
+class NamespaceProcess:
+    """A program in a namespace."""
+
+    process: ManagedProcess
+
+    @property
+    def where(self) -> str:
+        """Its log."""
+        return str(self.process.log)
+
+    def alive(self) -> bool:
+        """Return whether it still runs."""
+        return self.process.alive()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end."""
+        return self.process.wait(timeout_s)
+
+    def output(self) -> str:
+        """Read its log."""
+        return self.process.log.read_text(errors="replace")
+
+    def listens(self, address: str, listener: Listener) -> bool:
+        """Look into its namespace's table of sockets."""
+        return listens(Path(f"/proc/{self.process.pid}/net/{listener.protocol}"), address, listener)
+
+    def stop(self) -> None:
+        """End it."""
+        self.process.stop()
+
+
+@dataclass(frozen=True)
+class NamespaceHost(SocketHost):
+    """A namespace whose programs run on one core."""
+
+    address: str
+    netns: str
+    core: int
+    workspace: Workspace
+    _started: Iterator[int] = field(default_factory=partial(itertools.count, 1), compare=False)
+
+    def start(self, name: str, argv: Sequence[str]) -> NamespaceProcess:
+        """Start a program with the generator's precedence."""
+        unique = f"{Path(self.netns).name.rpartition('-')[2]}-{name}-{next(self._started)}"
+        return NamespaceProcess(self.workspace.spawn(unique, [*PRECEDENCE, *argv], cores=[self.core], netns=self.netns))
+
+    def path(self, name: str) -> str:
+        """Return a file of the workspace, which is removed with it."""
+        return str(self.workspace.directory / name)
+
+    def take(self, name: str) -> str | None:
+        """Read it."""
+        file = self.workspace.directory / name
+        if not file.exists():
+            return None
+        text = file.read_text()
+        file.unlink()
+        return text
+
+
 def pair_of(around: HostResources, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
     """Return the way to start tools on both hosts."""
-    started = itertools.count(1)
-
-    def host(number: int, core: int) -> SocketHost:
-        def start(name: str, argv: Sequence[str]) -> ManagedProcess:
-            unique = f"{Path(hosts[number].netns).name.rpartition('-')[2]}-{name}-{next(started)}"
-            first = [*PRECEDENCE, *argv]
-            return around.workspace.spawn(unique, first, cores=[core], netns=hosts[number].netns)
-
-        return SocketHost(hosts[number].address, start)
-
-    return SocketPair(host(0, cores.client), host(1, cores.server), around.workspace.directory)
+    client, server = (
+        NamespaceHost(host.address, host.netns, core, around.workspace)
+        for host, core in zip(hosts, (cores.client, cores.server), strict=True)
+    )
+    return SocketPair(client, server)

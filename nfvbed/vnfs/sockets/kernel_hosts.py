@@ -19,11 +19,13 @@ from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.network import links
 from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, GeneratorPort
+from nfvbed.vnfs.sockets.devices import LinkDevice
 from nfvbed.vnfs.sockets.hosts import (
     DEVICES,
     Host,
     HostResources,
-    SocketEnds,
+    NamespaceEnds,
+    devices_of,
     make_spaces,
     pair_of,
     place,
@@ -35,7 +37,7 @@ WHAT = "macvlan devices on the generator's kernel ports"
 
 
 @contextmanager
-def kernel_hosts(deployment: Deployment, around: HostResources) -> Iterator[SocketEnds]:
+def kernel_hosts(deployment: Deployment, around: HostResources) -> Iterator[NamespaceEnds]:
     """Make two hosts on a deployment's kernel ports; the generator must not be open on them.
 
     Raises:
@@ -52,8 +54,14 @@ def kernel_hosts(deployment: Deployment, around: HostResources) -> Iterator[Sock
         )
         hosts = (first, second)
         set_up(deployment, hosts)
-        carriers = tuple((port.netns or "/proc/1/ns/net", port.spec) for port in deployment.ports)
-        yield SocketEnds(hosts, pair_of(around, hosts, cores), cores, (), WHAT, carriers=carriers)
+        yield NamespaceEnds(
+            hosts=hosts,
+            devices=devices_of(hosts),
+            pair=pair_of(around, hosts, cores),
+            cores=cores,
+            what=WHAT,
+            carriers=tuple(LinkDevice(port.netns or "/proc/1/ns/net", port.spec) for port in deployment.ports),
+        )
     finally:
         # At once: a namespace is emptied by the kernel later, and the port is wanted before that.
         for space, device in zip(spaces, DEVICES, strict=True):

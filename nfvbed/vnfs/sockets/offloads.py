@@ -7,19 +7,14 @@ veth without it has no receive thread of its own, and the bridge would lose its 
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Final, Literal
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.network import links
-from nfvbed.host.network.namespaces import inside
+from nfvbed.vnfs.sockets.devices import FEATURES, GSO, SCATTER, TSO
 from nfvbed.vnfs.sockets.hosts import SocketEnds
 
 Offloads = Literal["none", "checksum", "tso"]
-SCATTER: Final = "tx-scatter-gather"
-GSO: Final = "tx-generic-segmentation"
-TSO: Final = "tx-tcp-segmentation"
-_NAMES: Final = {links.CHECKSUM: "checksum", TSO: "tso", GSO: "gso", links.GRO: "gro"}
 WANTED: Final[Mapping[Offloads, Mapping[str, bool]]] = {
     "none": {TSO: False, GSO: False, links.CHECKSUM: False},
     "checksum": {links.CHECKSUM: True, TSO: False, GSO: False},
@@ -32,12 +27,15 @@ _LARGEST: Final = 1600
 @contextmanager
 def kept(ends: SocketEnds) -> Iterator[None]:
     """Give both devices their offloads back at the end of a block; one that is gone by then has none."""
-    before = {carrier: {k: v for k, v in _read(carrier).items() if k != links.GRO} for carrier in ends.carriers}
+    before = [
+        (device, {feature: on for feature, on in device.features().items() if feature != links.GRO})
+        for device in ends.carriers
+    ]
     try:
         yield
     finally:
-        for (netns, device), features in before.items():
-            inside(netns, partial(links.set_features, device, features))
+        for device, features in before:
+            device.set_features(features)
 
 
 def set_both(ends: SocketEnds, offloads: Offloads) -> str:
@@ -54,14 +52,14 @@ def set_both(ends: SocketEnds, offloads: Offloads) -> str:
             fix="a variant whose ends are devices of the kernel",
         )
     wanted = WANTED[offloads]
-    for netns, device in ends.carriers:
-        inside(netns, partial(links.set_features, device, wanted))
-    found = [_read(carrier) for carrier in ends.carriers]
-    for (_, device), has in zip(ends.carriers, found, strict=True):
+    for device in ends.carriers:
+        device.set_features(wanted)
+    found = [device.features() for device in ends.carriers]
+    for device, has in zip(ends.carriers, found, strict=True):
         wrong = [key for key in (links.CHECKSUM, TSO) if has[key] != wanted[key]]
         if wrong:
             raise UnsupportedError(
-                f"offloads: {offloads} is not what {device} does",
+                f"offloads: {offloads} is not what {device.name} does",
                 where=ends.what,
                 observed=words(has),
                 fix="on Open vSwitch's userspace datapath, options: {userspace_tso: true}",
@@ -71,7 +69,11 @@ def set_both(ends: SocketEnds, offloads: Offloads) -> str:
 
 def words(features: Mapping[str, bool]) -> str:
     """Return offloads as ethtool's short names have them: `checksum on, tso off`."""
-    return ", ".join(f"{name} {'on' if features[key] else 'off'}" for key, name in _NAMES.items() if key in features)
+    return ", ".join(
+        f"{name} {'on' if features[key] else 'off'}"
+        for key, name in FEATURES.items()
+        if key in features and key != SCATTER
+    )
 
 
 def check_frames(offloads: Offloads, mean_bytes: float | None) -> str:
@@ -87,10 +89,5 @@ def check_frames(offloads: Offloads, mean_bytes: float | None) -> str:
 
 def sent(ends: SocketEnds) -> tuple[int, int]:
     """Return the frames and bytes that the first end's device has sent to the path."""
-    netns, device = ends.carriers[0]
-    return inside(netns, partial(links.sent, device))
-
-
-def _read(carrier: tuple[str, str]) -> dict[str, bool]:
-    netns, device = carrier
-    return {name: inside(netns, partial(links.has_feature, device, name)) for name in (*_NAMES, SCATTER)}
+    counted = ends.carriers[0].traffic()
+    return counted.tx_packets, counted.tx_bytes

@@ -14,7 +14,8 @@ from nfvbed.records import Deployment
 from nfvbed.vnfs.sockets.hosts import (
     Host,
     HostResources,
-    SocketEnds,
+    NamespaceEnds,
+    devices_of,
     make_spaces,
     move,
     pair_of,
@@ -29,7 +30,7 @@ KIND = "own ports"
 @contextmanager
 def own_hosts(
     deployment: Deployment, around: HostResources, own_ends: Callable[[], AbstractContextManager[OwnEnds]]
-) -> Iterator[SocketEnds]:
+) -> Iterator[NamespaceEnds]:
     """Make two hosts on ports that the switch adds for them.
 
     Raises:
@@ -47,9 +48,16 @@ def own_hosts(
             )
             hosts = (first, second)
             set_up(deployment, hosts)
-            carriers = tuple((host.netns, host.device) for host in hosts)
-            yield SocketEnds(
-                hosts, pair_of(around, hosts, cores), cores, (), own.what, carriers=carriers, kind=KIND, told=own.told
+            devices = devices_of(hosts)
+            yield NamespaceEnds(
+                hosts=hosts,
+                devices=devices,
+                pair=pair_of(around, hosts, cores),
+                cores=cores,
+                what=own.what,
+                carriers=devices,
+                kind=KIND,
+                told=own.told,
             )
         finally:
             remove_spaces(spaces)

@@ -26,7 +26,16 @@ from nfvbed.records import Deployment, Record, Role, WorkThread
 from nfvbed.spec.bearers import GTPU_PORT, Bearer
 from nfvbed.traffic.sockets.hosts import LISTEN_S, LOG_LINES, Listener, listens
 from nfvbed.vnfs.epc.driver import bearers_of
-from nfvbed.vnfs.sockets.hosts import PRECEDENCE, UE_MTU, Host, HostResources, SocketEnds, numbers, pair_of
+from nfvbed.vnfs.sockets.hosts import (
+    PRECEDENCE,
+    UE_MTU,
+    Host,
+    HostResources,
+    NamespaceEnds,
+    devices_of,
+    numbers,
+    pair_of,
+)
 
 PROGRAM = "nfvbed-enb"
 DEVICE = "ue0"
@@ -82,7 +91,7 @@ class EnbCounts(Record):
 
 
 @contextmanager
-def behind_enb(deployment: Deployment, around: HostResources, ends: SocketEnds) -> Iterator[SocketEnds]:
+def behind_enb(deployment: Deployment, around: HostResources, ends: NamespaceEnds) -> Iterator[NamespaceEnds]:
     """Put a UE behind the host at end 0 for the length of a block.
 
     Args:
@@ -112,6 +121,7 @@ def behind_enb(deployment: Deployment, around: HostResources, ends: SocketEnds) 
         yield replace(
             ends,
             hosts=hosts,
+            devices=devices_of(hosts),
             pair=pair_of(around, hosts, ends.cores),
             threads=(*ends.threads, thread),
             what=f"a UE, whose tun device {PROGRAM} joins to S1-U in GTP-U, and a server; {ends.what}",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nfvbed.records import Role, WorkThread
-from nfvbed.vnfs.numa import GuestSeats
+from nfvbed.vnfs.numa import GuestPlacement
 
 _REALTIME_PRIORITY = 1
 """Above every ordinary thread, below what else is real time: the kernel's own watchdogs must come first."""
@@ -17,7 +17,7 @@ def vcpu_threads(answer: Sequence[dict[str, object]]) -> tuple[int, ...]:
     return tuple(by_vcpu[index] for index in sorted(by_vcpu))
 
 
-def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) -> None:
+def pin(pid: int, vcpus: Sequence[int], guest: GuestPlacement, *, realtime: bool) -> None:
     """Pin vCPUs to their cores and every other thread of QEMU to the emulator's.
 
     Args:

@@ -6,7 +6,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfPort
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import VnfChoice, vnic_of
-from nfvbed.vnfs.numa import GuestNode, GuestSeats
+from nfvbed.vnfs.numa import GuestNode, GuestPlacement
 from nfvbed.vnfs.vm.guest import Backend, MemoryNode, Model, Nic
 from nfvbed.vnfs.vnf import VnfSeat
 
@@ -22,7 +22,7 @@ _BACKENDS: dict[PortKind, Backend] = {
 }
 
 
-def resolved(seat: VnfSeat) -> GuestSeats:
+def resolved(seat: VnfSeat) -> GuestPlacement:
     """Return the cores of a guest's threads; a seat without any means shared cores.
 
     Raises:
@@ -39,14 +39,14 @@ def resolved(seat: VnfSeat) -> GuestSeats:
             fix="flavor: default",
         )
     everything = GuestNode(vcpus=tuple(range(flavor.vcpus)), memory_mib=flavor.memory_mib, host_node=None)
-    return GuestSeats(
+    return GuestPlacement(
         vcpu_cores=(seat.cores,) * flavor.vcpus,
         emulator_cores=tuple(sorted({*seat.cores, *seat.control_cores})),
         nodes=(everything,),
     )
 
 
-def memory(seat: VnfSeat, guest: GuestSeats) -> tuple[MemoryNode, ...]:
+def memory(seat: VnfSeat, guest: GuestPlacement) -> tuple[MemoryNode, ...]:
     """Return the guest's memory, after reserving its hugepages.
 
     Raises:

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 
-from nfvbed.cli.completion import FRAME_SIZES, TOPOLOGIES, FrameSizes, Names
+from nfvbed.cli.completion import FRAME_SIZES, TOPOLOGIES, FrameSizes, NameType
 from nfvbed.cli.main import VERBS, group
 from nfvbed.cli.outline import outlined
 from nfvbed.dataplanes.catalogue import open_project
@@ -195,7 +195,7 @@ def test_every_parameter_that_takes_a_name_has_values() -> None:
         for name, command in loaded().items()
         for verb, one in below(name, command)
         for parameter in one.params
-        if parameter.name in NAMES and not isinstance(parameter.type, Names | FrameSizes)
+        if parameter.name in NAMES and not isinstance(parameter.type, NameType | FrameSizes)
     ]
     assert {*bare} == LABELS
 

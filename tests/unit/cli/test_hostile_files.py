@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from nfvbed.cli.main import VERBS, Verbs, group, main
+from nfvbed.cli.main import VERBS, VerbGroup, group, main
 from nfvbed.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]
@@ -48,7 +48,7 @@ def limited(words, folder):
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         os.dup2(os.open(folder / name, os.O_RDWR if number else os.O_RDONLY), number)
     sys.stdin = os.fdopen(0, closefd=False)
-    Verbs().get_command(click.Context(group), words[0])
+    VerbGroup().get_command(click.Context(group), words[0])
     there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (there + MEMORY,) * 2)
     sys.exit(main(words))

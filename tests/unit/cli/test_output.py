@@ -16,7 +16,7 @@ from rich.text import Text
 
 from nfvbed.cli import main as command_line
 from nfvbed.cli.console import Console
-from nfvbed.cli.output import ShownStream, guard_output
+from nfvbed.cli.output import EscapedStream, guard_output
 from nfvbed.cloud.devcloud import lines
 from nfvbed.cloud.devcloud.stages import Stage
 from nfvbed.errors import DeployError
@@ -50,7 +50,7 @@ def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Cal
 
 def test_streams_show_escapes(guarded):
     printed = guarded()
-    assert isinstance(sys.stdout, ShownStream)
+    assert isinstance(sys.stdout, EscapedStream)
     print(HOSTILE)
     print(HOSTILE, file=sys.stderr)
     click.echo(f"two\nlines {HOSTILE}", err=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 from nfvbed.cli import progress
 from nfvbed.cli.progress import BarProgress, PlainProgress, Timer, begun, progress_on, round_line, span
 from nfvbed.plan.cells import DeploymentKey
-from nfvbed.plan.completeness import Completeness, Lack
+from nfvbed.plan.completeness import Completeness, MissingTrials
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import CellRole, Preset, RunRecord, Status
 from nfvbed.records.results import ResultKind, ResultRecord
@@ -22,8 +22,8 @@ RUN = RunRecord(id=ID, experiment="demo", site="lab", host_hash="", plan_hash=""
 RESULT = ResultRecord(
     run=ID, cell="ovs-dpdk/p2p/64", round=1, test="search", kind=ResultKind.SEARCH, started_at="", ended_at=""
 )
-LACK = Lack(1, 3, "repetitions of search in class near", of_a_test=True)
-STANDING = Completeness("near", ("near",), 0, {"a": LACK, "b": Lack(1, 2, "rounds")}, frozenset())
+LACK = MissingTrials(1, 3, "repetitions of search in class near", of_a_test=True)
+STANDING = Completeness("near", ("near",), 0, {"a": LACK, "b": MissingTrials(1, 2, "rounds")}, frozenset())
 END = RoundEnd(number=1, of=(8, 12), completeness=STANDING, points=4, decided=1, ends=False, left_s=12)
 
 

@@ -12,7 +12,7 @@ from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.remembered import RememberedDeployment
+from nfvbed.sites.lab.storeddeployment import StoredDeployment
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -70,7 +70,7 @@ def test_a_dry_run_refuses_where_another_vnf_runs(tmp_path: Path) -> None:
         id="d", variant=variant.name, site="lab", topology="pvp", ports=(), run_directory=str(tmp_path)
     )
     workspace = WorkspaceDouble(tmp_path)
-    remembered = RememberedDeployment(cast("Any", workspace), deployment, variant, cast("Any", None))
+    remembered = StoredDeployment(cast("Any", workspace), deployment, variant, cast("Any", None))
     mac = chosen(variant, forwarding="mac")
     onboarded.save(deployment, onboarded.OnboardedVnfs(choice=mac, handles=()))
     remembered.deployed.require_same(variant, "pvp", mac)

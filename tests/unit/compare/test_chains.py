@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.chains import Chain, ShareJudgement, ShareReference, ShareRequirement, find_chains
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.rows.summary import CellSummary, Limit
 from nfvbed.records import QualityWarning
 from tests.sample_records import CEILINGS, CHAIN, OVS, Scenario, System, build, with_vnf
@@ -116,7 +116,7 @@ def test_the_comparison_has_the_chains():
 def test_a_comparison_asks_for_another_share():
     data = build(Scenario(systems=CHAIN, far_rounds=(), changing=()))
     (half,) = compare([data]).chains
-    (most,) = compare([data], Options(hold=ShareRequirement(share=0.9))).chains
+    (most,) = compare([data], ComparisonOptions(hold=ShareRequirement(share=0.9))).chains
     assert most.hold == ShareRequirement(share=0.9)
     assert most.longest < half.longest
     assert most.whole_pps == half.whole_pps == most.links[0].rate_pps

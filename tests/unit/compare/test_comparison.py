@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.advice.advice import ADVICE
-from nfvbed.compare.comparison import Comparison, Options, compare, require_comparable
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare, require_comparable
 from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import CellSummary
@@ -62,7 +62,7 @@ def test_a_row_says_to_what_its_cycles_are_known():
 
 
 def test_a_row_holds_rates_loss_latency_and_cost():
-    ovs = row(compare([build()], Options(placement_class="near")), "ovs-dpdk/p2p/64")
+    ovs = row(compare([build()], ComparisonOptions(placement_class="near")), "ovs-dpdk/p2p/64")
     assert ovs.mrr is not None and ovs.paced is not None and ovs.paced.latency is not None
     assert ovs.mrr.median_pps == pytest.approx(11.8e6, rel=0.02)
     assert ovs.mrr.layer2_bits_per_s == pytest.approx(ovs.mrr.median_pps * 512)
@@ -85,7 +85,7 @@ def test_what_cannot_be_separated_is_never_a_number():
 
 
 def test_different_port_kinds_are_whole_systems_and_the_differences_are_listed():
-    found = compare([build()], Options(baseline="linux-bridge"))
+    found = compare([build()], ComparisonOptions(baseline="linux-bridge"))
     difference = found.difference(row(found, "ovs-dpdk/p2p/64"))
     assert difference is not None
     assert difference.scope.scope is Scope.SYSTEM
@@ -96,25 +96,25 @@ def test_different_port_kinds_are_whole_systems_and_the_differences_are_listed()
 
 
 def test_the_baseline_has_no_difference_and_the_other_way_round_is_lower():
-    found = compare([build()], Options(baseline="ovs-dpdk"))
+    found = compare([build()], ComparisonOptions(baseline="ovs-dpdk"))
     assert found.difference(row(found, "ovs-dpdk/p2p/64")) is None
     assert verdict(found, "linux-bridge/p2p/64") is Verdict.LOWER
 
 
 def test_a_result_at_the_reference_is_port_limited_in_that_class_only():
     data = build(Scenario(far_rounds=(3, 4, 5, 6, 7, 8), changing=()))
-    far = row(compare([data], Options(placement_class="far")), "ovs-dpdk/p2p/64")
+    far = row(compare([data], ComparisonOptions(placement_class="far")), "ovs-dpdk/p2p/64")
     assert far.placement_class == "far"
     assert [limit.kind for limit in far.limits] == [QualityWarning.PORT_LIMITED]
     assert far.switching_overhead is not None and far.switching_overhead.ratio == pytest.approx(0.99, abs=0.03)
-    near = row(compare([data], Options(placement_class="near")), "ovs-dpdk/p2p/64")
+    near = row(compare([data], ComparisonOptions(placement_class="near")), "ovs-dpdk/p2p/64")
     assert near.limits == ()
     assert near.switching_overhead is not None and near.switching_overhead.ratio == pytest.approx(0.715, abs=0.03)
 
 
 def test_ports_explain_a_system_and_do_not_bound_it():
     data = build(Scenario(far_rounds=tuple(range(9)), changing=()))
-    above = compare([data], Options(baseline="linux-bridge"))
+    above = compare([data], ComparisonOptions(baseline="linux-bridge"))
     ovs = row(above, "ovs-dpdk/p2p/64")
     assert [limit.kind for limit in ovs.limits] == [QualityWarning.PORT_LIMITED]
     difference = above.difference(ovs)
@@ -139,7 +139,7 @@ def test_a_result_at_the_loopback_is_generator_limited_and_at_least():
 
 
 def test_a_ceiling_without_a_core_distance_counts_in_every_class():
-    found = compare([build()], Options(placement_class="near"))
+    found = compare([build()], ComparisonOptions(placement_class="near"))
     assert {c.mrr.trials for c in found.ceilings if c.mrr and c.role is CellRole.LOOPBACK} == {9}
     assert {c.mrr.trials for c in found.ceilings if c.mrr and c.role is CellRole.REFERENCE} == {7}
 
@@ -167,14 +167,14 @@ def test_equal_rigs_are_controlled():
 
 
 def test_each_run_is_judged_against_its_own_baseline():
-    found = compare([build(), build(Scenario(run=SECOND_RUN, seed=2))], Options(baseline="linux-bridge"))
+    found = compare([build(), build(Scenario(run=SECOND_RUN, seed=2))], ComparisonOptions(baseline="linux-bridge"))
     against = {(d.run, d.variant): d.baseline_run for d in found.differences}
     assert against[SECOND_RUN, "ovs-dpdk"] == SECOND_RUN
     assert against[SECOND_RUN, "linux-bridge"] == found.runs[0]
 
 
 def not_comparable_with(other: RunData) -> str:
-    found = compare([build(Scenario(systems=(OVS,))), other], Options(baseline="ovs-dpdk"))
+    found = compare([build(Scenario(systems=(OVS,))), other], ComparisonOptions(baseline="ovs-dpdk"))
     with pytest.raises(NotComparableError) as caught:
         require_comparable(found)
     return str(caught.value)
@@ -231,7 +231,7 @@ def test_a_class_that_lacks_trials_is_a_hole_and_not_a_mixture():
     moved = tuple(t for t in far if t.cell == "ovs-dpdk/p2p/1518")
     renumbered = [t.model_copy(update={"sequence": i}) for i, t in enumerate((*kept, *moved))]
     data = dataclasses.replace(data, trials=tuple(renumbered))
-    found = compare([data], Options(placement_class="near"))
+    found = compare([data], ComparisonOptions(placement_class="near"))
     hole = row(found, "ovs-dpdk/p2p/1518")
     assert found.placement[0].choice.complete is False
     assert hole.status is Status.BLOCKED
@@ -270,15 +270,15 @@ def test_a_host_with_one_state_has_one_class():
 
 def test_a_class_or_a_baseline_that_is_not_there_is_refused():
     with pytest.raises(NotComparableError, match="placement class far"):
-        compare([build(Scenario(one_state=True))], Options(placement_class="far"))
+        compare([build(Scenario(one_state=True))], ComparisonOptions(placement_class="far"))
     with pytest.raises(UnknownNameError, match="none of these runs"):
-        compare([build()], Options(baseline="vpp"))
+        compare([build()], ComparisonOptions(baseline="vpp"))
     with pytest.raises(UsageError, match="no run"):
         compare([])
 
 
 def test_a_class_can_be_asked_for():
-    found = compare([build()], Options(placement_class="far", rules=Rules(needed=2)))
+    found = compare([build()], ComparisonOptions(placement_class="far", rules=Rules(needed=2)))
     assert row(found, "ovs-dpdk/p2p/64").placement_class == "far"
     assert "asked for" in found.placement[0].choice.reason
 
@@ -323,7 +323,7 @@ def test_nothing_measured_is_an_error():
 
 
 def test_best_judges_each_row_against_the_highest_of_its_traffic_point():
-    found = compare([build()], Options(baseline="best"))
+    found = compare([build()], ComparisonOptions(baseline="best"))
     assert found.baseline == "best"
     against = {entry.cell: entry.baseline_cell for entry in found.differences}
     assert against == {"linux-bridge/p2p/64": "ovs-dpdk/p2p/64", "linux-bridge/p2p/1518": "ovs-dpdk/p2p/1518"}

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.comparison import Options
+from nfvbed.compare.comparison import ComparisonOptions
 from nfvbed.compare.explain import TrialUse, explain
 from nfvbed.errors import UnknownNameError
 from nfvbed.records import Preset, Role, Status
@@ -15,7 +15,7 @@ CELL = "ovs-dpdk/p2p/64"
 
 def test_every_trial_of_the_row_is_reported_with_its_use():
     data = build(Scenario(systems=(BRIDGE, OVS)))
-    found = explain([data], CELL, Options(baseline="linux-bridge"))
+    found = explain([data], CELL, ComparisonOptions(baseline="linux-bridge"))
     assert len(found.trials) == 18
     maximum = [trial for trial in found.trials if trial.preset is Preset.MRR]
     assert [trial.use for trial in maximum].count(TrialUse.MATCHED) == 8
@@ -25,7 +25,7 @@ def test_every_trial_of_the_row_is_reported_with_its_use():
     assert {trial.use for trial in found.trials if trial.preset is Preset.PACED} == {TrialUse.GIVEN_LOAD}
     assert found.difference is not None and len(found.difference.pairs) == 9
     assert found.row.mrr is not None and len(found.row.mrr.visits) == 9
-    baseline = explain([data], "linux-bridge/p2p/64", Options(baseline="linux-bridge"))
+    baseline = explain([data], "linux-bridge/p2p/64", ComparisonOptions(baseline="linux-bridge"))
     assert baseline.difference is None and [entry.cell for entry in baseline.baseline_of] == [CELL]
 
 
@@ -36,7 +36,7 @@ def test_trials_that_are_not_used_say_why():
         t.model_copy(update={"status": Status.FAILED, "reason": "the switch died"}) if t == died else t
         for t in data.trials
     )
-    found = explain([dataclasses.replace(data, trials=trials)], CELL, Options(placement_class="near"))
+    found = explain([dataclasses.replace(data, trials=trials)], CELL, ComparisonOptions(placement_class="near"))
     unused = {trial.why for trial in found.trials if trial.use is TrialUse.UNUSED}
     assert unused == {
         "failed: the switch died",

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.differences.ranking import leaders
 from nfvbed.compare.verdict import Rules, Verdict
 from tests.sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
@@ -40,7 +40,7 @@ def test_a_survey_names_those_whose_ranges_overlap_the_first():
                 )
             )
         ],
-        Options(rules=Rules(purpose="survey")),
+        ComparisonOptions(rules=Rules(purpose="survey")),
     )
     for point in leaders(comparison.rows, comparison.rules):
         assert point.surveyed and not point.clear

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.records import Preset, RenewedPart
@@ -30,7 +30,7 @@ def test_every_trial_counts_and_rounds_are_the_samples():
 
 
 def test_rounds_are_matched_by_class_where_both_sides_have_one():
-    found = compare([build()], Options(baseline="linux-bridge"))
+    found = compare([build()], ComparisonOptions(baseline="linux-bridge"))
     difference = found.difference(row(found, "ovs-dpdk/p2p/64"))
     assert difference is not None
     assert [pair.placement for pair in difference.pairs] == [
@@ -51,7 +51,7 @@ def test_rounds_are_matched_by_class_where_both_sides_have_one():
 
 
 def test_a_class_that_is_asked_for_restricts_rows_and_pairs():
-    found = compare([build()], Options(baseline="linux-bridge", placement_class="near"))
+    found = compare([build()], ComparisonOptions(baseline="linux-bridge", placement_class="near"))
     ovs = row(found, "ovs-dpdk/p2p/64")
     assert ovs.mrr is not None and ovs.placement_class == "near"
     assert ovs.mrr.trials == 6
@@ -99,7 +99,7 @@ def test_latency_and_missing_frames_are_compared_at_the_common_load():
 
 def test_a_survey_shows_ranges_and_makes_no_verdicts():
     rules = Rules(purpose="survey", needed=3)
-    found = compare([build(Scenario(rounds=4, far_rounds=(), changing=()))], Options(rules=rules))
+    found = compare([build(Scenario(rounds=4, far_rounds=(), changing=()))], ComparisonOptions(rules=rules))
     assert found.purpose == "survey"
     assert {entry.judgement.verdict for entry in found.differences} == {Verdict.UNDECIDED}
     ovs = row(found, "ovs-dpdk/p2p/64")

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.rows.rowwarnings import spread
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning
@@ -27,7 +27,7 @@ def test_unstable_is_a_spread_over_the_declared_bound():
     data = build(scattered(0.2))
     found = kinds(compare([data]))
     assert "apart, bound 5.0%" in found[QualityWarning.UNSTABLE]
-    assert QualityWarning.UNSTABLE not in kinds(compare([data], Options(rules=Rules(max_spread=0.9))))
+    assert QualityWarning.UNSTABLE not in kinds(compare([data], ComparisonOptions(rules=Rules(max_spread=0.9))))
     assert QualityWarning.UNSTABLE not in kinds(compare([build(scattered(0.01))]))
 
 
@@ -39,7 +39,7 @@ def test_the_spread_is_the_interquartile_range_over_the_median():
 
 def test_a_class_that_changed_within_a_trial_is_counted_and_not_used():
     scenario = Scenario(rounds=9, far_rounds=(2, 5), changing=((7, CELL), (8, CELL)))
-    found = compare([build(scenario)], Options(placement_class="near"))
+    found = compare([build(scenario)], ComparisonOptions(placement_class="near"))
     assert kinds(found)[QualityWarning.PLACEMENT_CHANGED] == "2/9, not used"
     assert QualityWarning.PLACEMENT_CHANGED not in kinds(found, "linux-bridge/p2p/64")
     assert QualityWarning.PLACEMENT_CHANGED not in kinds(compare([build(scenario)])), "over all states they are used"

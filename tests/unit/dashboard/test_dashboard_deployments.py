@@ -14,7 +14,7 @@ from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import DeploymentRecord, InstancePlacement
 from nfvbed.store import Store
-from tests.unit.sites.openstack.test_devcloud_remembered import CHOICE, VARIANT, deployment
+from tests.unit.sites.openstack.test_devcloud_stored_deployment import CHOICE, VARIANT, deployment
 
 PLACED = InstancePlacement(("controller",), ("i-1",), "s-1", "legacy", "v-1")
 

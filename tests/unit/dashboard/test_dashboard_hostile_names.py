@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.results.pictures import NOT_DRAWN, Pictures
+from nfvbed.dashboard.results.pictures import NOT_DRAWN, FigureRenderer
 from nfvbed.errors import DrawingError
 from nfvbed.patience import patient
 from nfvbed.report.drawing import DRAWING
@@ -73,10 +73,10 @@ def test_a_drawing_that_is_killed_costs_one_picture(client: TestClient, monkeypa
 
 
 def test_a_saved_page_says_which_figure_could_not_be_drawn(client: TestClient, monkeypatch: pytest.MonkeyPatch):
-    def dies(pictures: Pictures, spec: object, form: object) -> bytes:
+    def dies(pictures: FigureRenderer, spec: object, form: object) -> bytes:
         raise DrawingError("a figure could not be drawn")
 
-    monkeypatch.setattr(Pictures, "draw", dies)
+    monkeypatch.setattr(FigureRenderer, "draw", dies)
     page = client.get(f"/compare?runs={RUN}&export=1")
     assert page.status_code == 200
     assert base64.b64encode(NOT_DRAWN).decode() in page.text

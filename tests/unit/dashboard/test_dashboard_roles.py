@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from nfvbed.dashboard.access import peers
-from nfvbed.dashboard.access.listening import Listening, access_of
 from nfvbed.dashboard.access.origin import from_own_page
 from nfvbed.dashboard.access.security import COOKIE, MOST_BODY, Access, Guard
+from nfvbed.dashboard.access.serveroptions import ServerOptions, access_of
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, AuditSubject, Kind, Outcome
 from nfvbed.dashboard.auditing import auditing
@@ -243,10 +243,10 @@ def test_what_nobody_or_everybody_could_change_is_refused(tmp_path: Path):
         files[name].write_text(text)
         files[name].chmod(0o600)
     with pytest.raises(UsageError, match="nobody"):
-        access_of(Listening(operate=True, viewer_token_file=files["view"]))
+        access_of(ServerOptions(operate=True, viewer_token_file=files["view"]))
     with pytest.raises(UsageError, match="proxy"):
-        access_of(Listening(operate=True, behind_proxy=True))
+        access_of(ServerOptions(operate=True, behind_proxy=True))
     with pytest.raises(ConfigurationError, match="same token"):
-        access_of(Listening(token_file=files["own"], viewer_token_file=files["own"]))
-    found = access_of(Listening(operate=True, token_file=files["own"], viewer_token_file=files["view"]))
+        access_of(ServerOptions(token_file=files["own"], viewer_token_file=files["own"]))
+    found = access_of(ServerOptions(operate=True, token_file=files["own"], viewer_token_file=files["view"]))
     assert (found.token, found.viewer_token, found.operate) == (OWNS, READS, True)

@@ -4,8 +4,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.dashboard.access.connections import Listener
-from nfvbed.dashboard.access.listening import Listening, access_of, bind, server_of
 from nfvbed.dashboard.access.security import COOKIE, Access
+from nfvbed.dashboard.access.serveroptions import ServerOptions, access_of, bind, server_of
 from nfvbed.dashboard.app import make_app
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 from nfvbed.store import Store
@@ -81,17 +81,17 @@ def written(tmp_path, text: str = TOKEN, mode: int = 0o600):
 def test_other_addresses_need_tls_or_a_proxy_and_a_token(tmp_path, host: str):
     token = written(tmp_path)
     with pytest.raises(UsageError, match="without TLS"):
-        access_of(Listening(host=host, token_file=token))
+        access_of(ServerOptions(host=host, token_file=token))
     with pytest.raises(UsageError, match="without a token"):
-        access_of(Listening(host=host, behind_proxy=True))
-    found = access_of(Listening(host=host, behind_proxy=True, token_file=token, names=("Bench.Example",)))
+        access_of(ServerOptions(host=host, behind_proxy=True))
+    found = access_of(ServerOptions(host=host, behind_proxy=True, token_file=token, names=("Bench.Example",)))
     assert found.token == TOKEN and found.secure and "bench.example" in found.hosts
-    assert access_of(Listening(host=host, tls=(token, token), token_file=token)).secure
+    assert access_of(ServerOptions(host=host, tls=(token, token), token_file=token)).secure
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_loopback_needs_nothing(host: str):
-    assert access_of(Listening(host=host)).token is None
+    assert access_of(ServerOptions(host=host)).token is None
 
 
 def test_a_token_file_that_others_can_read_or_guess_is_refused(tmp_path):
@@ -101,35 +101,35 @@ def test_a_token_file_that_others_can_read_or_guess_is_refused(tmp_path):
         ("a b" * 9, 0o600, "no token"),
     ):
         with pytest.raises(ConfigurationError, match=said):
-            access_of(Listening(token_file=written(tmp_path, text, mode)))
+            access_of(ServerOptions(token_file=written(tmp_path, text, mode)))
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        access_of(Listening(token_file=tmp_path / "none"))
+        access_of(ServerOptions(token_file=tmp_path / "none"))
 
 
 def test_a_free_port_is_found_and_printed_and_a_used_one_is_refused():
-    bound, address = bind(Listening())
+    bound, address = bind(ServerOptions())
     with bound:
         port = bound.getsockname()[1]
         assert address == f"http://127.0.0.1:{port}/" and port > 0
         bound.listen()
         with pytest.raises(BusyError, match="cannot listen"):
-            bind(Listening(port=port))
+            bind(ServerOptions(port=port))
 
 
 def test_a_certificate_that_is_none_is_refused(tmp_path, store: Store):
     wrong = written(tmp_path, "no certificate")
     for pair in ((wrong, wrong), (tmp_path / "none", wrong)):
         with pytest.raises(ConfigurationError, match="certificate"):
-            server_of(make_app(store, Access(hosts=())), Listening(tls=pair), Listener())
+            server_of(make_app(store, Access(hosts=())), ServerOptions(tls=pair), Listener())
 
 
 def test_an_address_of_another_machine_is_refused():
     with pytest.raises(ConfigurationError, match="cannot listen"):
-        bind(Listening(host="192.0.2.1"))
+        bind(ServerOptions(host="192.0.2.1"))
 
 
 @pytest.mark.parametrize(("host", "status"), [("[::1]:8080", 200), ("[::1]", 200), ("[::1", 400), ("::1", 400)])
 def test_names_may_be_addresses(store: Store, host: str, status: int):
-    client = TestClient(make_app(store, Access(hosts=access_of(Listening(host="::1")).hosts)))
+    client = TestClient(make_app(store, Access(hosts=access_of(ServerOptions(host="::1")).hosts)))
     answer = client.get("/api/runs", headers={"host": host})
     assert answer.status_code == status and answer.headers["content-type"].startswith("application/")

@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from nfvbed.cli.main import main
 from nfvbed.dashboard.access.keystone import Keystone, KeystoneSpec
-from nfvbed.dashboard.access.listening import Listening, access_of
 from nfvbed.dashboard.access.security import COOKIE, Access
+from nfvbed.dashboard.access.serveroptions import ServerOptions, access_of
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.jobs.folder import Jobs
@@ -79,7 +79,7 @@ def _browser(store: Store, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("nfvbed.dashboard.access.security.WRONG_TOKEN_S", 0)
     project, audit = open_project(None), Audit(tmp_path / "audit.jsonl")
     operations = Operations(project, audit, Jobs(tmp_path / "jobs", project.root, "", audit, frozenset({0})))
-    access = access_of(Listening(keystone=KeystoneSpec(url, "nfv"), operate=True))
+    access = access_of(ServerOptions(keystone=KeystoneSpec(url, "nfv"), operate=True))
     app = make_app(store, access, operations=operations)
     return TestClient(app, base_url=HERE, follow_redirects=False, headers={"origin": HERE})
 
@@ -184,6 +184,6 @@ def test_it_is_asked_for_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_it_stands_for_a_token_where_one_is_required():
     spec = KeystoneSpec("https://cloud.example:5000/v3", "nfv")
     with pytest.raises(UsageError, match="without a token"):
-        access_of(Listening(host="192.0.2.1", behind_proxy=True, operate=True))
-    found = access_of(Listening(host="192.0.2.1", behind_proxy=True, operate=True, keystone=spec))
+        access_of(ServerOptions(host="192.0.2.1", behind_proxy=True, operate=True))
+    found = access_of(ServerOptions(host="192.0.2.1", behind_proxy=True, operate=True, keystone=spec))
     assert found.keystone is not None and not found.is_open

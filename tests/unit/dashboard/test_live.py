@@ -15,7 +15,7 @@ from starlette.responses import Response
 from nfvbed.dashboard.live import MOST, OF_CLIENT, OF_OPERATORS, Streams
 from nfvbed.dashboard.people.roles import CURRENT, Requester, Role
 from nfvbed.dashboard.rendering import render
-from nfvbed.dashboard.results.progress import Needs, Plans, Progress, left_s, live_of, progress_of
+from nfvbed.dashboard.results.progress import Plans, Progress, RequiredMeasurements, left_s, live_of, progress_of
 from nfvbed.dashboard.results.rounds import rates_after
 from nfvbed.dashboard.results.source import Source
 from nfvbed.errors import BusyError
@@ -209,7 +209,7 @@ def test_how_far_a_run_is(measured: Path):
         assert needs is not None
         found = progress_of(source, run, needs)
         assert found.cells_done == found.cells > 1 and found.trials >= found.trials_least > 0 and found.share == 1
-        lacking = Needs(trials=dict.fromkeys(needs.trials, 10**6), tests={}, trials_of_tests={})
+        lacking = RequiredMeasurements(trials=dict.fromkeys(needs.trials, 10**6), tests={}, trials_of_tests={})
         assert progress_of(source, run, lacking).cells_done == 0 and progress_of(source, run, lacking).share < 0.001
     with Store.open(path) as writing:
         source = Source(writing)
@@ -222,7 +222,7 @@ def test_how_far_a_run_is(measured: Path):
         assert live.rates is not None and "Rate so far" in shown
 
 
-NEEDS = Needs(trials={"a": 100}, tests={}, trials_of_tests={}, length_s=1000.0)
+NEEDS = RequiredMeasurements(trials={"a": 100}, tests={}, trials_of_tests={}, length_s=1000.0)
 
 
 @pytest.mark.parametrize(

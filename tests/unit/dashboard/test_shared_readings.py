@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nfvbed.dashboard.access.places import OF_CLIENT, OF_OPERATORS, OF_OTHERS, Turns
+from nfvbed.dashboard.access.slots import OF_CLIENT, OF_OPERATORS, OF_OTHERS, RequestQueue
 from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.errors import BusyError, DeployError
 
@@ -61,7 +61,7 @@ def test_who_waits_too_long_is_told_and_few_are_kept():
 
 def test_requests_take_turns():
     async def many() -> None:
-        turns = Turns(patience_s=0.05)
+        turns = RequestQueue(patience_s=0.05)
         own = [await turns.take("a", operates=False) for _ in range(OF_CLIENT)]
         with pytest.raises(BusyError, match="too many requests"):
             await turns.take("a", operates=False)

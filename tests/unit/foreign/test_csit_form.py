@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.errors import ConfigurationError
 from nfvbed.foreign.csit import fault_of
 from nfvbed.foreign.csitwriting import to_uti
@@ -19,7 +19,7 @@ from tests.sample_results import with_tests
 def _made() -> dict[str, dict]:
     stopped = (("linux-bridge/p2p/1518", Status.FAILED, "the switch ended"),)
     data = build(Scenario(systems=(BRIDGE, OVS), rounds=8, far_rounds=(), changing=(), blocked=stopped))
-    return to_uti(compare([data], Options()), data, {})
+    return to_uti(compare([data], ComparisonOptions()), data, {})
 
 
 def test_each_cell_is_a_test_case_of_the_schema(made: dict[str, dict]):
@@ -58,7 +58,7 @@ def test_a_document_of_another_model_is_refused_with_the_place(made: dict[str, d
 
 def test_a_search_is_ndr_and_pdr_where_both_are_regular_and_csits_own():
     data = with_tests(build(Scenario(systems=(BRIDGE, OVS), rounds=8, far_rounds=(), changing=())))
-    made = to_uti(compare([data], Options()), data, {})
+    made = to_uti(compare([data], ComparisonOptions()), data, {})
     searches = {name: document for name, document in made.items() if name.endswith("ndrpdr.info.json")}
     assert searches and not any(map(fault_of, searches.values()))
     for document in searches.values():

@@ -11,7 +11,7 @@ from nfvbed.measure.sessions import ATTEMPTS, PASSES, open_sessions, opening, to
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, Sessions
-from nfvbed.traffic.generator import Stretch, TrafficRequest
+from nfvbed.traffic.generator import LoadPhase, TrafficRequest
 from tests.sample_records import RUN
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite
 
@@ -57,7 +57,7 @@ def test_after_a_few_attempts_it_is_an_error_that_counts() -> None:
 
 @pytest.mark.parametrize("flows", [1, 10, 1_000_000])
 def test_opening_is_paced_in_both_directions_whatever_the_trial_is(flows: int) -> None:
-    trial = replace(REQUEST, flows=flows, rate_pps=5, then=Stretch(1, 1), timeline_ns=10_000, backward=True)
+    trial = replace(REQUEST, flows=flows, rate_pps=5, then=LoadPhase(1, 1), timeline_ns=10_000, backward=True)
     found = opening(trial)
     assert found.frames == PASSES * flows and found.bidirectional and not found.backward
     assert found.rate_pps is not None and found.frames <= 6 * found.rate_pps, "an unused entry ends after 30 s"

@@ -7,7 +7,7 @@ import shlex
 import click
 
 from nfvbed.cli.overrides import collect, override_options
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Status
@@ -16,7 +16,7 @@ from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, S
 
 
 def said(*systems: object, **more: object) -> Answer:
-    return answer(compare([build(Scenario(systems=systems, **more))], Options(baseline=systems[0].name)))
+    return answer(compare([build(Scenario(systems=systems, **more))], ComparisonOptions(baseline=systems[0].name)))
 
 
 def test_a_clear_leader_is_named_with_its_lead():
@@ -82,7 +82,7 @@ def test_rates_of_emulated_guests_are_no_answer():
 
 def surveyed(*systems: object) -> Answer:
     data = build(Scenario(systems=systems, rounds=5, far_rounds=(), changing=()))
-    return answer(compare([data], Options(rules=Rules(purpose="survey"))))
+    return answer(compare([data], ComparisonOptions(rules=Rules(purpose="survey"))))
 
 
 def test_a_survey_is_answered_with_its_order_and_the_command_that_would_decide():

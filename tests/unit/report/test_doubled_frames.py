@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from rich.console import Console
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.differences.ranking import leaders
 from nfvbed.compare.differences.scope import Scope
 from nfvbed.dashboard.results.runs import trial_table
@@ -29,7 +29,7 @@ SENT = "more frames back than were sent"
 
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
-    return compare([data()], Options(baseline="best"))
+    return compare([data()], ComparisonOptions(baseline="best"))
 
 
 def test_no_verdict_and_no_order_rests_on_them(comparison):

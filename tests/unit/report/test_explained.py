@@ -4,14 +4,14 @@ from functools import cache
 
 import pytest
 
-from nfvbed.compare.comparison import Options
+from nfvbed.compare.comparison import ComparisonOptions
 from nfvbed.compare.explain import Explanation, explain
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.terminal.explained import explained
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from tests.sample_results import with_tests
 
-OPTIONS = Options(baseline="linux-bridge")
+OPTIONS = ComparisonOptions(baseline="linux-bridge")
 
 
 @cache

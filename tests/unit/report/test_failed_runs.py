@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from nfvbed.cli.trend import command
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.explain import TrialUse, explain
 from nfvbed.compare.recommendation.needs import Need
 from nfvbed.compare.recommendation.recommendation import RecommendationRequest, recommend, unchecked
@@ -145,7 +145,7 @@ def failed(data: RunData, cell: str, run: Status = Status.FAILED) -> RunData:
 def two() -> Comparison:
     """Compare a run of two data planes with tests, of which one failed in the end."""
     data = with_tests(build(Scenario(systems=(BRIDGE, OVS), far_rounds=(), changing=())))
-    return compare([failed(data, "ovs-dpdk/p2p/64")], Options(baseline="linux-bridge"))
+    return compare([failed(data, "ovs-dpdk/p2p/64")], ComparisonOptions(baseline="linux-bridge"))
 
 
 def test_a_failed_cell_is_a_state_and_no_number_anywhere() -> None:
@@ -182,7 +182,7 @@ def test_why_a_failed_cell_has_no_rate_is_explained() -> None:
 def test_the_regular_rows_of_a_run_that_did_not_end_well_are_shown_with_its_state(status: Status | None) -> None:
     data = build(Scenario(systems=(BRIDGE, OVS), far_rounds=(), changing=()))
     ended = dataclasses.replace(data, run=data.run.model_copy(update={"status": status, "reason": "a VNF died"}))
-    comparison = compare([ended], Options(baseline="linux-bridge"))
+    comparison = compare([ended], ComparisonOptions(baseline="linux-bridge"))
     assert all(row.mrr is not None for row in comparison.rows)
     said = f"ended {status.value}" if status else "has not ended"
     text = " ".join(line.plain for line in screen(comparison, ScreenContext()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.rows.cost import CpuSplit
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import NOT_SEPARABLE, Role
@@ -21,7 +21,7 @@ from nfvbed.report.figures.theme import Drawing
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from tests.sample_results import with_tests
 
-OPTIONS = Options(baseline="linux-bridge", rules=Rules(needed=3))
+OPTIONS = ComparisonOptions(baseline="linux-bridge", rules=Rules(needed=3))
 
 
 @cache

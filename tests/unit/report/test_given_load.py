@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.compare.recommendation.needs import Need
 from nfvbed.compare.recommendation.recommendation import Recommendation, RecommendationRequest, recommend, unchecked
@@ -49,18 +49,18 @@ def is_common_of(name: str) -> Callable[[TrialRecord], bool]:
 
 
 def common() -> Comparison:
-    return compare([run()], Options(baseline="linux-bridge"))
+    return compare([run()], ComparisonOptions(baseline="linux-bridge"))
 
 
 def mixed() -> Comparison:
     """Compare rows of which one has no trials at the common load: as its partner's fell behind meanwhile."""
-    return compare([run(is_common_of("ovs-dpdk"))], Options(baseline="linux-bridge"))
+    return compare([run(is_common_of("ovs-dpdk"))], ComparisonOptions(baseline="linux-bridge"))
 
 
 def surveyed() -> Comparison:
     """Compare rows that share no load."""
     data = run(lambda trial: trial.preset is not Preset.COMMON)
-    return compare([data], Options(rules=Rules(purpose="survey", needed=8)))
+    return compare([data], ComparisonOptions(rules=Rules(purpose="survey", needed=8)))
 
 
 OWN: Final = {"linux-bridge": "0.540 half", "ovs-dpdk": "5.900 half"}
@@ -128,7 +128,7 @@ def test_trials_at_several_loads_have_the_least_and_the_greatest() -> None:
         else trial
         for trial in data.trials
     )
-    comparison = compare([dataclasses.replace(data, trials=trials)], Options(baseline="linux-bridge"))
+    comparison = compare([dataclasses.replace(data, trials=trials)], ComparisonOptions(baseline="linux-bridge"))
     assert any("missing frames at 0.49–0.525 Mpps" in line.plain for line in screen(comparison, ScreenContext()))
 
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import Status
 from nfvbed.report.handover import HEADING, to_junit, to_markdown
@@ -13,7 +13,7 @@ from tests.sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
 
 def compared(rounds: int = 8, rules: Rules | None = None, **scenario: object) -> Comparison:
     data = build(Scenario(**{"systems": (BRIDGE, OVS), "far_rounds": (), "changing": (), **scenario}, rounds=rounds))
-    return compare([data], Options(baseline="linux-bridge", rules=rules or Rules()))
+    return compare([data], ComparisonOptions(baseline="linux-bridge", rules=rules or Rules()))
 
 
 def outcomes(comparison: Comparison) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.rows.rowwarnings import DERIVED
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import Preset, headlines
@@ -40,7 +40,7 @@ from tests.sample_results import DECOY, headline_value, of_every_kind
 EVERY: Final = pytest.mark.parametrize("kind", list(ResultKind), ids=lambda kind: kind.value)
 MARKS: Final = (QualityWarning.EMULATED_ACCELERATOR, QualityWarning.CPU_STOLEN, QualityWarning.GENERATOR_LIMITED)
 SMALL: Final = tuple(dataclasses.replace(system, capacity={64: system.capacity[64]}) for system in (BRIDGE, OVS))
-SURVEY: Final = Options(baseline="linux-bridge", rules=Rules(purpose="survey", needed=1))
+SURVEY: Final = ComparisonOptions(baseline="linux-bridge", rules=Rules(purpose="survey", needed=1))
 LEAST_LITERAL: Final = 4
 """Characters of its own that the pattern of a formatted name must have."""
 
@@ -174,7 +174,7 @@ def test_no_output_of_a_rate_loses_a_mark(warning: QualityWarning) -> None:
     systems = [dataclasses.replace(s, topology="pvp", vnf="process-io", vnf_resolved="process-io") for s in SMALL]
     data = build(Scenario(systems=tuple(systems), rounds=3, far_rounds=(), changing=(), warnings=(("ovs", warning),)))
     for purpose in ("survey", "compare"):
-        comparison = compare([data], Options(baseline="linux-bridge", rules=Rules(purpose=purpose, needed=3)))
+        comparison = compare([data], ComparisonOptions(baseline="linux-bridge", rules=Rules(purpose=purpose, needed=3)))
         lines = [line.plain for line in screen(comparison, ScreenContext())]
         mark = marking.SPELT_OUT.get(warning)
         if mark is None:

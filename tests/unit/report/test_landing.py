@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import UsageError
@@ -25,7 +25,7 @@ def run(number: int, status: Status | None = Status.OK, reason: str = "") -> Run
 
 def why(data: RunData, purpose: str = "compare", status: Status = Status.OK, reason: str = "") -> str:
     record = data.run.model_copy(update={"status": status, "reason": reason})
-    return why_unanswered(record, lambda: compare([data], Options(rules=Rules(purpose=purpose, needed=2))))
+    return why_unanswered(record, lambda: compare([data], ComparisonOptions(rules=Rules(purpose=purpose, needed=2))))
 
 
 def test_a_verdict_is_an_answer():

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.differences.ranking import Standing
 from nfvbed.compare.recommendation.needs import Need
 from nfvbed.compare.recommendation.recommendation import RecommendationRequest, recommend, unchecked
@@ -113,7 +113,9 @@ def _run_of(case: Case) -> RunData:
 
 def surveyed(case: Case) -> Comparison:
     """Compare as a survey does."""
-    return compare([run_of(case)], Options(baseline=case.baseline, rules=Rules(purpose="survey", needed=ROUNDS)))
+    return compare(
+        [run_of(case)], ComparisonOptions(baseline=case.baseline, rules=Rules(purpose="survey", needed=ROUNDS))
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,7 +214,7 @@ def on_the_page(html: str) -> dict[str, str]:
 @pytest.mark.parametrize("rates", list(itertools.permutations(RATES)))
 def test_a_comparison_has_no_order_and_its_leader_is_the_highest(rates: tuple[float, ...], purpose: str) -> None:
     case = Case(rates, baseline="beta")
-    comparison = compare([run_of(case)], Options(baseline="beta", rules=Rules(purpose=purpose)))
+    comparison = compare([run_of(case)], ComparisonOptions(baseline="beta", rules=Rules(purpose=purpose)))
     highest = NAMES[rates.index(max(rates))]
     assert [point.row.variant for point in answer(comparison).points] == [highest]
     standings = {entry.cell.partition("/")[0]: entry.standing for entry in comparison.order}
@@ -226,7 +228,7 @@ def test_a_comparison_has_no_order_and_its_leader_is_the_highest(rates: tuple[fl
 def test_two_rounds_have_no_order_but_the_highest() -> None:
     data = run_of(Case(RATES))
     few = dataclasses.replace(data, trials=tuple(trial for trial in data.trials if trial.round < 2))
-    comparison = compare([few], Options(rules=Rules(purpose="survey")))
+    comparison = compare([few], ComparisonOptions(rules=Rules(purpose="survey")))
     assert [entry.standing for entry in comparison.order] == [Standing.FIRST, *[Standing.FEW_ROUNDS] * 2]
     assert "too few rounds: beta, alpha" in answer(comparison).headline
 
@@ -240,7 +242,7 @@ def test_hosts_are_not_ranked_with_each_other() -> None:
         cells=tuple(cell.model_copy(update=moved) for cell in there.cells),
         trials=tuple(trial.model_copy(update=moved) for trial in there.trials),
     )
-    order = compare([here, there], Options(rules=Rules(purpose="survey"))).order
+    order = compare([here, there], ComparisonOptions(rules=Rules(purpose="survey"))).order
     assert {entry.standing for entry in order if entry.run == here.run.id} == {Standing.NOT_COMPARED}
     assert [entry.standing for entry in order if entry.run == moved["run"]] == [
         Standing.FIRST,

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records.results import Series
 from nfvbed.report.csv.figure import figure_to_csv
@@ -14,7 +14,7 @@ from tests.sample_results import with_tests
 
 def test_series_are_drawn_and_without_any_there_is_no_figure():
     stored = with_tests(build(Scenario(systems=(BRIDGE, OVS, *CEILINGS), rounds=4)))
-    comparison = compare([stored], Options(baseline="linux-bridge", rules=Rules(needed=3)))
+    comparison = compare([stored], ComparisonOptions(baseline="linux-bridge", rules=Rules(needed=3)))
     assert over_time_figure(comparison) is None
     series = Series(label="4 queues", name="imbalance", unit="", step_s=0.2, values=(4.0, None, 1.0))
     tests = tuple(

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.errors import DrawingError
 from nfvbed.records import FactRecord, Status
 from nfvbed.report.context import ReportContext, flat
@@ -219,7 +219,7 @@ def test_pictures_have_a_background():
 
 def test_several_runs_are_distinguished():
     second = build(Scenario(run="01940000-0000-7000-8000-000000000002", seed=2))
-    found = compare([build(), second], Options(baseline="linux-bridge"))
+    found = compare([build(), second], ComparisonOptions(baseline="linux-bridge"))
     page = render_page(ReportContext(found, (build().run, second.run)))
     assert "run 00000002" in page
     assert "judged unpaired" in page
@@ -242,7 +242,7 @@ def test_descriptions_become_readable_facts():
 
 def vnf_page() -> str:
     data = build(Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP, *CHAIN), far_rounds=(), changing=()))
-    comparison = compare([data], Options(baseline="linux-bridge"))
+    comparison = compare([data], ComparisonOptions(baseline="linux-bridge"))
     return render_page(ReportContext(comparison, (data.run,), {data.run.host_hash: data.host}, data.rigs))
 
 

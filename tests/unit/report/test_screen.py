@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.terminal.screen import HEIGHT, ScreenContext, screen
@@ -26,11 +26,11 @@ DEMO = Scenario(
     common_load=True,
     warnings=(("", QualityWarning.CPU_STOLEN), ("pvp", QualityWarning.CORES_SHARED)),
 )
-SURVEY = Options(baseline="best", rules=Rules(needed=3, purpose="survey"))
+SURVEY = ComparisonOptions(baseline="best", rules=Rules(needed=3, purpose="survey"))
 
 
 def demo(**changes: object) -> Comparison:
-    return compare([build(dataclasses.replace(DEMO, **changes))], Options(baseline="linux-bridge"))
+    return compare([build(dataclasses.replace(DEMO, **changes))], ComparisonOptions(baseline="linux-bridge"))
 
 
 def shown(comparison: Comparison, width: int = 100, about: ScreenContext = ABOUT) -> list[str]:
@@ -132,7 +132,7 @@ def test_warnings_of_many_variants_are_reported_once() -> None:
 
 def test_other_tests_have_lines_and_what_does_not_fit_is_counted() -> None:
     data = with_tests(build(Scenario(far_rounds=(), changing=())))
-    lines = shown(compare([data], Options(baseline="linux-bridge")))
+    lines = shown(compare([data], ComparisonOptions(baseline="linux-bridge")))
     assert len(lines) <= HEIGHT
     assert "Throughput searches" in lines
     assert any(re.fullmatch(r"  \d+ more lines: nfvbed compare --details", line) for line in lines)
@@ -163,5 +163,5 @@ def test_chains_of_one_variant_are_answered() -> None:
 
 def test_several_runs_are_distinguished() -> None:
     second = build(Scenario(run="01940000-0000-7000-8000-000000000002", seed=2))
-    lines = shown(compare([build(), second], Options(baseline="linux-bridge")))
+    lines = shown(compare([build(), second], ComparisonOptions(baseline="linux-bridge")))
     assert any("  00000002  " in line for line in lines)

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Verdict
 from nfvbed.report.context import ReportContext
@@ -24,7 +24,7 @@ def _data() -> RunData:
 
 
 def compared(data: RunData, *order: str) -> Comparison:
-    return compare([data], Options(order=order))
+    return compare([data], ComparisonOptions(order=order))
 
 
 def test_each_is_judged_against_the_one_before_it_whatever_the_baseline(data: RunData):

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from rich.console import Console
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.report import wording
 from nfvbed.report.context import ReportContext
@@ -26,7 +26,7 @@ def data():
 
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
-    return compare([data()], Options(baseline="best", rules=Rules(needed=4)))
+    return compare([data()], ComparisonOptions(baseline="best", rules=Rules(needed=4)))
 
 
 @pytest.fixture(scope="module", name="page")

@@ -7,7 +7,7 @@ from jinja2 import Environment, UndefinedError, nodes
 
 from nfvbed.compare.comparison import compare
 from nfvbed.report.context import ReportContext
-from nfvbed.report.page.page import Unindented, render
+from nfvbed.report.page.page import UnindentExtension, render
 from nfvbed.report.page.sections import page_values
 from tests.sample_records import build
 
@@ -42,7 +42,7 @@ def test_text_is_escaped():
 
 
 def test_line_ends_of_a_template_are_gaps_between_words_alone():
-    environment = Environment(extensions=[Unindented])
+    environment = Environment(extensions=[UnindentExtension])
     text = "<p>\n  one\n  two {{ x }} three\n  <b>four</b>\n  {{ x }}\n</p>\n"
     assert environment.from_string(text).render(x=1) == "<p>one two 1 three<b>four</b>1</p>"
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice.advice import advice_for
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.compare.rows.latency import LatencySummary, due_latency, merge_latency
 from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
@@ -46,7 +46,7 @@ def _comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     store = str(tmp_path_factory.mktemp("report") / "x.sqlite")
     options = ("--root", str(ROOT), "--store", store)
     assert main(["run", "simulated", "--frame-size", "64", "--repetitions", "1", "--set", TESTS, *options]) == 0
-    return compare(load_runs(ROOT, store, ("latest",), simulated=True).data, Options(rules=Rules(needed=1)))
+    return compare(load_runs(ROOT, store, ("latest",), simulated=True).data, ComparisonOptions(rules=Rules(needed=1)))
 
 
 def shown(comparison: Comparison, width: int = 150) -> str:

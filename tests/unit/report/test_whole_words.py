@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console, Group
 from rich.table import Table
 
-from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.comparison import Comparison, ComparisonOptions, compare
 from nfvbed.report.terminal.table import render
 from nfvbed.report.terminal.whole_words import with_whole_words
 from tests.sample_many import many_variants
@@ -45,7 +45,7 @@ def test_where_columns_do_not_fit_rows_are_paragraphs() -> None:
 def _comparisons() -> list[Comparison]:
     with_vnfs = build(Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP), rounds=3))
     tests = with_tests(build(Scenario(rounds=3, far_rounds=(), changing=())))
-    return [compare([data], Options(baseline="best")) for data in (with_vnfs, tests, many_variants(rounds=2))]
+    return [compare([data], ComparisonOptions(baseline="best")) for data in (with_vnfs, tests, many_variants(rounds=2))]
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])

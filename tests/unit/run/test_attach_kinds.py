@@ -11,7 +11,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.records import Status
 from nfvbed.run.kinds import attaches
 from nfvbed.spec.testkinds.attaches import AttachRateTest, RestorationTest, SessionsTest
-from nfvbed.vnfs.epc.carrying import CarriedReport, Direction
+from nfvbed.vnfs.epc.carrying import BearerReport, Direction
 from nfvbed.vnfs.epc.live import absence_of_bearers
 from nfvbed.vnfs.epc.reports import NO_ANSWER, AttachReport, Outcome
 
@@ -78,7 +78,7 @@ def test_percentiles_are_of_the_nearest_rank(ordered, share, expected):
 
 
 def report(uplink, downlink, wrong=0):
-    return CarriedReport(
+    return BearerReport(
         uplink=Direction(sent=10, received=uplink, wrong=wrong), downlink=Direction(sent=10, received=downlink, wrong=0)
     )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nfvbed.compare.gating import GateRules
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.plan import expand
-from nfvbed.run.gatelooks import GateLooks
+from nfvbed.run.gatestopping import GateStoppingRule
 from nfvbed.run.gatestudy import GateSpec, read_option_set, study_of_gate
 from nfvbed.run.looks import Look
 
@@ -27,9 +27,9 @@ def test_a_point_whose_baseline_was_given_up_is_measured_no_further():
     whole = look()
     first, second = whole.points
     without = [cell for cell in whole.points[first] if cell.variant != "baseline"]
-    assert GateLooks(GateRules())(whole) == frozenset()
+    assert GateStoppingRule(GateRules())(whole) == frozenset()
     for before in ((), (whole,)):
-        decide = GateLooks(GateRules())
+        decide = GateStoppingRule(GateRules())
         for earlier in before:
             decide(earlier)
         assert decide(replace(whole, points={first: without, second: whole.points[second]})) == {first}

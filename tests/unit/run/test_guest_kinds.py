@@ -11,7 +11,7 @@ from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
 from nfvbed.records import Hop, HopKind, Status
 from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counted
-from nfvbed.run.kinds.guests import CoreUse, CountedMisses, figures_of_misses, total_misses
+from nfvbed.run.kinds.guests import CoreUse, TlbMisses, figures_of_misses, total_misses
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 from nfvbed.vnfs.guest.pinning import judge
@@ -75,7 +75,7 @@ COUNTS = {
 def test_misses_are_summed_and_related():
     sums = total_misses(COUNTS, (DTLB_MISSES, ITLB_MISSES, INSTRUCTIONS))
     assert sums == {"dTLB misses": 50_000_000, "iTLB misses": 200_000, "instructions": 25_000_000_000}
-    found = figures_of_misses(CountedMisses(events=sums, seconds=10.0, mib_per_s=512.5))
+    found = figures_of_misses(TlbMisses(events=sums, seconds=10.0, mib_per_s=512.5))
     values = {figure.name: (figure.value, figure.unit) for figure in found}
     assert values == {
         "dTLB misses": (5_000_000.0, "misses/s"),

@@ -11,7 +11,7 @@ from nfvbed.compare.rows.placement import classify
 from nfvbed.plan.completeness import Classify
 from nfvbed.records import Status
 from nfvbed.records.results import TablePayload
-from nfvbed.run.kinds.celltest import AGAIN, OneClass
+from nfvbed.run.kinds.celltest import AGAIN, PlacementClassFilter
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 from tests.unit.run.simulated_runs import only_run, runner, study, variant
@@ -53,7 +53,7 @@ class _Bench:
 
 def test_what_consists_of_several_trials_is_of_a_class_when_all_are() -> None:
     cell_test = _Bench(["near", "near", "far", "near", "mixed", "near", "near", "near"])
-    one_class = OneClass(cell_test)
+    one_class = PlacementClassFilter(cell_test)
     assert one_class.take(lambda: cell_test.measure(2)) == "near+near"
     assert one_class.take(lambda: cell_test.measure(2)) == "near+near"
     assert cell_test.seen == ["near", "near", "far", "near", "mixed", "near", "near", "near"]
@@ -61,7 +61,7 @@ def test_what_consists_of_several_trials_is_of_a_class_when_all_are() -> None:
 
 def test_repetitions_share_what_may_be_measured_again() -> None:
     cell_test = _Bench(["near", "far", "far", "far", "near", "far", "far", "far"])
-    one_class = OneClass(cell_test, again=4)
+    one_class = PlacementClassFilter(cell_test, again=4)
     assert [one_class.take(cell_test.measure) for _ in range(2)] == ["near", "near"]
     assert [one_class.take(cell_test.measure), one_class.fits] == ["far", False]
     assert [one_class.take(cell_test.measure), len(cell_test.to_come)] == ["far", 0]
@@ -69,14 +69,14 @@ def test_repetitions_share_what_may_be_measured_again() -> None:
 
 def test_the_class_of_the_first_is_kept_where_it_shows_later() -> None:
     cell_test = _Bench(["near", "far", "far", "near"], blind=2)
-    one_class = OneClass(cell_test)
+    one_class = PlacementClassFilter(cell_test)
     assert [one_class.take(cell_test.measure) for _ in range(2)] == ["near", "near"]
 
 
 def test_to_restart_is_put_off_only_while_it_costs_more_than_to_wait() -> None:
     kept = AGAIN + 2
     cell_test = _Bench(["near"] * kept + ["far"] * 100)
-    one_class = OneClass(cell_test, again=50, restart=True)
+    one_class = PlacementClassFilter(cell_test, again=50, restart=True)
     assert [one_class.take(cell_test.measure) for _ in range(kept)] == ["near"] * kept
     assert [one_class.take(cell_test.measure), one_class.fits] == ["far", False]
     assert len(cell_test.seen) == kept + kept + 1
@@ -84,13 +84,13 @@ def test_to_restart_is_put_off_only_while_it_costs_more_than_to_wait() -> None:
 
 def test_a_class_that_comes_back_in_time_is_waited_for() -> None:
     cell_test = _Bench(["near", *["far"] * AGAIN, "near", *["far"] * AGAIN, "near"])
-    one_class = OneClass(cell_test, again=50, restart=True)
+    one_class = PlacementClassFilter(cell_test, again=50, restart=True)
     assert [one_class.take(cell_test.measure) for _ in range(3)] == ["near"] * 3
 
 
 def test_the_runs_class_is_waited_for_as_long_as_may_be() -> None:
     cell_test = _Bench([*["far"] * 10, "near"], wanted="near")
-    assert OneClass(cell_test, again=10, restart=True).take(cell_test.measure) == "near"
+    assert PlacementClassFilter(cell_test, again=10, restart=True).take(cell_test.measure) == "near"
 
 
 def classes_of_burst_searches(store: Store, classify_trials: Classify) -> tuple[str, int]:

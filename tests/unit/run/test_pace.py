@@ -3,12 +3,12 @@
 import pytest
 
 from nfvbed.plan.estimate import PRIOR_S
-from nfvbed.run.pace import Pace
+from nfvbed.run.runclock import RunClock
 
 
 def test_the_plan_counts_first_and_the_pace_more_and_more():
     now = [0.0]
-    pace = Pace(lambda: now[0])
+    pace = RunClock(lambda: now[0])
     assert pace.left_s(300, 0) == 300
     now[0] = 2 * PRIOR_S
     assert pace.left_s(300, PRIOR_S) == pytest.approx(300 * 1.5)

@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 from nfvbed.errors import BusyError, ConfigurationError, StoreError
 from nfvbed.store import Store
 from nfvbed.store.connect import locate
-from nfvbed.store.lock import Holder, holder_of
+from nfvbed.store.lock import LockHolder, holder_of
 from tests.stores import Stores
 from tests.unit.store.store_records import RUN_ID, cell_record, run_record, trial_record
 
@@ -91,12 +91,12 @@ def test_a_second_writer_is_reported_who_writes(tmp_path: Path) -> None:
         assert caught.value.exit_code == 13
         assert f"process {other.pid}: -c {path}" in caught.value.observed
         with Store.open(path, read_only=True) as reader:
-            assert reader.writer() == Holder(other.pid, f"-c {path}")
+            assert reader.writer() == LockHolder(other.pid, f"-c {path}")
             assert reader.runs() == []
         other.kill()
         other.wait()
     with Store.open(path) as store:
-        assert store.writer() == Holder(os.getpid(), " ".join(sys.argv))
+        assert store.writer() == LockHolder(os.getpid(), " ".join(sys.argv))
     assert holder_of(path.with_name("x.sqlite.lock")) is None
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.pool import NullPool
 
-from nfvbed.records import CellLack, Status
+from nfvbed.records import MissingPrerequisite, Status
 from nfvbed.store import Store, migrate
 from nfvbed.store.connect import locate
 from nfvbed.store.rows import cell_row
@@ -107,7 +107,7 @@ def test_an_old_cell_that_lacked_its_vnf_says_so_in_a_field(old: str) -> None:
         connection.execute(text("UPDATE cell SET status = 'unsupported', reason = :reason"), {"reason": reason})
     with Store.open(old) as store:
         (cell,) = store.cells(RUN_ID)
-    assert (cell.lacks, cell.reason) == (CellLack.VNF, reason)
+    assert (cell.lacks, cell.reason) == (MissingPrerequisite.VNF, reason)
 
 
 @pytest.mark.parametrize("column", ["vnf", "vnf_resolved", "topology"])

@@ -24,10 +24,10 @@ from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, T
 from nfvbed.traffic.nfvgen_protocol import TrialMessage
 from nfvbed.traffic.nfvgen_words import result_of
 from nfvbed.traffic.simulated.generator import SimulatedGenerator
-from nfvbed.traffic.simulated.system import Passage
+from nfvbed.traffic.simulated.system import TrialEffect
 from nfvbed.traffic.sockets import iperf3, netperf, sockperf
 from nfvbed.traffic.trex import counts
-from nfvbed.traffic.trex.counts import NotCounted, SendingCounts
+from nfvbed.traffic.trex.counts import SendingCounts, UncountedFramesError
 from nfvbed.traffic.trex.frames import Part
 from nfvbed.vnfs import ends
 from nfvbed.vnfs.ends import EndTraffic, VnfEnds
@@ -150,8 +150,8 @@ def simulated(draw: Any) -> None:
         def forwards(self, *_: Any) -> bool:
             return True
 
-        def carry(self, *_: Any) -> Passage:
-            return Passage(draw(st.integers(1, 10**9)), draw(COUNT), draw(COUNT), (1000,))
+        def carry(self, *_: Any) -> TrialEffect:
+            return TrialEffect(draw(st.integers(1, 10**9)), draw(COUNT), draw(COUNT), (1000,))
 
         def burst(self, *_: Any) -> tuple[int, int]:
             return draw(COUNT), SECOND
@@ -224,8 +224,8 @@ ADAPTERS: dict[str, Callable[[Any], None]] = {
 def test_counts_that_cannot_be_leave_no_adapter(module, data):
     try:
         ADAPTERS[module](data.draw)
-    except (GeneratorError, NotCounted) as refusal:
-        assert refusal.fix if isinstance(refusal, NotCounted) else refusal.observed
+    except (GeneratorError, UncountedFramesError) as refusal:
+        assert refusal.fix if isinstance(refusal, UncountedFramesError) else refusal.observed
 
 
 def _makes_counts(path: Any) -> bool:

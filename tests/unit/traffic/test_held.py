@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.errors import GeneratorError, SwitchDiedError, UnsupportedError
 from nfvbed.traffic.generator import Generator
-from nfvbed.traffic.held import HeldGenerator
+from nfvbed.traffic.reopenable import ReopenableGenerator
 
 
 class Opened(Generator):
@@ -36,7 +36,7 @@ def _none_made():
 
 
 def test_ports_are_free_within_and_taken_again_after():
-    held = HeldGenerator(Opened)
+    held = ReopenableGenerator(Opened)
     with held.ports_free():
         assert [one.open for one in Opened.made] == [False]
     assert [one.open for one in Opened.made] == [False, True]
@@ -47,7 +47,7 @@ def test_ports_are_free_within_and_taken_again_after():
 
 
 def test_after_what_keeps_the_deployment_it_is_opened_again():
-    held = HeldGenerator(Opened)
+    held = ReopenableGenerator(Opened)
     with pytest.raises(UnsupportedError), held.ports_free():
         raise UnsupportedError("no macvlan")
     assert Opened.made[-1].open
@@ -55,7 +55,7 @@ def test_after_what_keeps_the_deployment_it_is_opened_again():
 
 @pytest.mark.parametrize("error", [SwitchDiedError("gone"), GeneratorError("iperf3 failed")])
 def test_after_what_ends_the_deployment_it_stays_closed(error):
-    held = HeldGenerator(Opened)
+    held = ReopenableGenerator(Opened)
     with pytest.raises(type(error)), held.ports_free():
         raise error
     assert [one.open for one in Opened.made] == [False]

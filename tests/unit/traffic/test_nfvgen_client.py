@@ -11,7 +11,7 @@ from hdrh.histogram import HdrHistogram
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
 from nfvbed.records import GeneratorPort, LoopGaps, PortKind, Sessions
 from nfvbed.traffic import nfvgen
-from nfvbed.traffic.generator import Addressing, BearerPath, Stretch, TrafficRequest
+from nfvbed.traffic.generator import Addressing, BearerPath, LoadPhase, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.timeline import Bin, Gap, Timeline
 from tests.unit.traffic.bearer_tables import bearer_table
@@ -71,7 +71,7 @@ def test_timelines_are_asked_for_and_read(fake: FakeNfvgen) -> None:
     quiet = {"bin_ns": 1000, "bins": [], "gap": None}
     ways = (direction(0, 1, timeline=seen), direction(1, 0, timeline=quiet))
     fake.replies["stats"] = lambda _: {"state": "done", "elapsed_ns": 1, "error": None, "trial": trial(*ways)}
-    result = client(fake).run(replace(REQUEST, rate_pps=5, timeline_ns=1000, then=Stretch(2, 1_000_000)))
+    result = client(fake).run(replace(REQUEST, rate_pps=5, timeline_ns=1000, then=LoadPhase(2, 1_000_000)))
     first, second = result.timelines
     assert first == Timeline(1000, (Bin(3, 20, 1, 8),), Gap(3010, None))
     assert (first.missing(), first.missing(4000), second.missing(), second.gap) == (13, 0, 0, None)

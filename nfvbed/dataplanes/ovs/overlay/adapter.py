@@ -10,7 +10,7 @@ from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
-from nfvbed.dataplanes.ovs.overlay.legs import host_plans
+from nfvbed.dataplanes.ovs.overlay.hostplan import host_plans
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.pipeline import PIPELINE
 from nfvbed.dataplanes.ovs.overlay.watch import HostView, OverlayState

@@ -19,7 +19,7 @@ from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.instance import DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.overlay.host import OverlayHost, add_wire
-from nfvbed.dataplanes.ovs.overlay.legs import HostPlan, host_plans
+from nfvbed.dataplanes.ovs.overlay.hostplan import HostPlan, host_plans
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.tenants import tenant_rules
 from nfvbed.dataplanes.ovs.tablerules import flow_mod

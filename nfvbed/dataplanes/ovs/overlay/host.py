@@ -19,7 +19,7 @@ from nfvbed.dataplanes.ovs import openflow, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.instance import OvsInstance
-from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, HostPlan
+from nfvbed.dataplanes.ovs.overlay.hostplan import TUNNEL_PORT, HostPlan
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.pipeline import direct_rules, pipeline_rules
 from nfvbed.dataplanes.ovs.tablerules import TableRule, flow_mod

@@ -10,7 +10,7 @@ recognised as one.
 
 from enum import IntEnum
 
-from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, HostPlan, Leg
+from nfvbed.dataplanes.ovs.overlay.hostplan import TUNNEL_PORT, ForwardingRule, HostPlan
 from nfvbed.dataplanes.ovs.tablerules import (
     CT_ESTABLISHED,
     CT_INVALID,
@@ -81,7 +81,7 @@ def pipeline_rules(host: HostPlan, conntrack: bool) -> list[TableRule]:
     return rules
 
 
-def _leaving(leg: Leg, conntrack: bool) -> list[TableRule]:
+def _leaving(leg: ForwardingRule, conntrack: bool) -> list[TableRule]:
     source = Field("in_port", leg.source)
     onward = _towards(leg) if leg.target is None else (set_field("reg0", leg.target),)
     found = [
@@ -126,10 +126,10 @@ def _states(table: Table, onward: Table, conntrack: bool) -> list[TableRule]:
     ]
 
 
-def _towards(leg: Leg) -> tuple[bytes, ...]:
+def _towards(leg: ForwardingRule) -> tuple[bytes, ...]:
     return set_field("tunnel_id", leg.network), output(TUNNEL_PORT)
 
 
-def _out(leg: Leg) -> bytes:
+def _out(leg: ForwardingRule) -> bytes:
     assert leg.target is not None
     return output(leg.target)

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
+from nfvbed.dataplanes.ovs.overlay.hostplan import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.overlay.pipeline import DEFAULT, Table
 from nfvbed.dataplanes.ovs.tablerules import Field, TableRule
 

@@ -7,7 +7,7 @@ from nfvbed.dataplanes.connections import Connections, ConnectionTracker
 from nfvbed.dataplanes.ovs import reading, watching
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
-from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
+from nfvbed.dataplanes.ovs.overlay.hostplan import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters, rounding_of
 from nfvbed.records.state import PlaneState

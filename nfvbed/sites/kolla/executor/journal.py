@@ -11,7 +11,7 @@ from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.errors import DeployError
 from nfvbed.records import Record
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.remembered import Verification
+from nfvbed.sites.openstack.storeddeployment import Verification
 
 Outcome = Literal["begun", "done", "partial", "failed", "interrupted"]
 

@@ -12,7 +12,7 @@ from openstack.network.v2.port import Port
 from nfvbed.cloud.tacker import account, others
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.errors import BusyError
-from nfvbed.sites.openstack import descriptorvnfs, remembered
+from nfvbed.sites.openstack import descriptorvnfs, storeddeployment
 from tests.unit.cloud.tacker.fake_cloud import FakeOrchestration, cloud, resource, stack
 from tests.unit.cloud.tacker.fake_tacker import FakeTacker
 
@@ -121,6 +121,6 @@ def test_a_cloud_that_cannot_be_asked_is_not_taken_down(journal):
 
 def test_owners_are_those_that_are_written_down(tmp_path):
     assert descriptorvnfs.owners_of(tmp_path) == ()
-    remembered.note(tmp_path, "under1")
+    storeddeployment.note(tmp_path, "under1")
     (tmp_path / "given.json").write_text('{"their": "given1"}')
     assert descriptorvnfs.owners_of(tmp_path) == ("under1", "given1")

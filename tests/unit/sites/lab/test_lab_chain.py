@@ -9,8 +9,8 @@ from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.deployedchain import LabChain
-from nfvbed.sites.lab.lifecycle import LeftDeployment
-from nfvbed.sites.lab.remembered import RememberedDeployment
+from nfvbed.sites.lab.lifecycle import EarlierDeployment
+from nfvbed.sites.lab.storeddeployment import StoredDeployment
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
@@ -61,12 +61,12 @@ def deployment_of(topology, directory="/run/nfvbed/1"):
 def _chain(tmp_path, monkeypatch):
     def make(topology="pv3p", forwarding="io", control=None):
         log = []
-        monkeypatch.setattr(RememberedDeployment, "save", lambda self: log.append(f"save {self.deployment.order}"))
-        monkeypatch.setattr(LeftDeployment, "take_down", lambda self: log.append("take down"))
+        monkeypatch.setattr(StoredDeployment, "save", lambda self: log.append(f"save {self.deployment.order}"))
+        monkeypatch.setattr(EarlierDeployment, "take_down", lambda self: log.append("take down"))
         choice = resolve(VnfUse(vnf="vloop", forwarding=forwarding), OVS, PROJECT)
         live = LabVnfs(layout(topology), choice, (), (), ())
         deployment = deployment_of(topology, str(tmp_path))
-        left = LeftDeployment(RememberedDeployment(None, deployment, OVS, None), live)
+        left = EarlierDeployment(StoredDeployment(None, deployment, OVS, None), live)
         return LabChain(control or Rules(), deployment, "lab", Place(log), left, lambda changed: log.append("frames"))
 
     return make

@@ -5,8 +5,8 @@ import pytest
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, VnfDiedError
 from nfvbed.sites.lab import lifecycle
-from nfvbed.sites.lab.lifecycle import LeftDeployment, left_on
-from nfvbed.sites.lab.remembered import RememberedDeployment
+from nfvbed.sites.lab.lifecycle import EarlierDeployment, left_on
+from nfvbed.sites.lab.storeddeployment import StoredDeployment
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
@@ -60,9 +60,9 @@ def _left(tmp_path, monkeypatch):
         places = seats(deployment, plan, CHOICE, VnfHost(None, view.arrangement, PROJECT.root))
         handles = tuple(FakeDriver([]).start(place) for place in places)
         vnfs = LabVnfs(plan, CHOICE, places, (driver,) * plan.vnfs, handles, stays=True)
-        found = RememberedDeployment(Workspace(planes.log), deployment, variant, view.arrangement)
+        found = StoredDeployment(Workspace(planes.log), deployment, variant, view.arrangement)
         monkeypatch.setattr(lifecycle, "find_remembered", lambda: found)
-        return LeftDeployment(found, vnfs), planes.log
+        return EarlierDeployment(found, vnfs), planes.log
 
     return make
 

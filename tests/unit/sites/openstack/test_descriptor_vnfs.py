@@ -13,7 +13,7 @@ from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, OnboardError, UnsupportedError, UsageError
-from nfvbed.sites.openstack import descriptorvnfs, remembered
+from nfvbed.sites.openstack import descriptorvnfs, storeddeployment
 from nfvbed.sites.openstack.descriptorvnfs import DescriptorVnfs
 from nfvbed.vnfs.descriptors import sol
 from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile, read
@@ -87,7 +87,7 @@ def test_one_is_onboarded_known_by_its_name_and_removed(tmp_path, monkeypatch, r
     place.onboard(read(descriptor), str)
     first, second = api.requests
     assert first == second, "the same owner: what is there is found"
-    assert remembered.under_way(tmp_path) == ""
+    assert storeddeployment.under_way(tmp_path) == ""
     assert place.names() == ("their",)
     place.offboard("their", str)
     assert removed == [first.owner]
@@ -101,7 +101,7 @@ def test_what_failed_is_removed_and_not_known(tmp_path, monkeypatch, removed, de
     with pytest.raises(OnboardError, match="no valid host"):
         place.onboard(read(descriptor), str)
     assert removed == [api.requests[0].owner]
-    assert (place.names(), remembered.under_way(tmp_path)) == ((), "")
+    assert (place.names(), storeddeployment.under_way(tmp_path)) == ((), "")
 
 
 def test_what_could_not_be_removed_stays_written_down(tmp_path, monkeypatch, descriptor):
@@ -112,7 +112,7 @@ def test_what_could_not_be_removed_stays_written_down(tmp_path, monkeypatch, des
     place = vnfs(tmp_path, monkeypatch, FakeApi(OnboardError("no valid host")))
     with pytest.raises(OnboardError, match="no valid host"):
         place.onboard(read(descriptor), str)
-    assert remembered.under_way(tmp_path)
+    assert storeddeployment.under_way(tmp_path)
 
 
 def test_names_that_the_cloud_lacks_are_told_before_anything_is_asked(tmp_path, monkeypatch, removed, descriptor):
@@ -123,7 +123,7 @@ def test_names_that_the_cloud_lacks_are_told_before_anything_is_asked(tmp_path, 
         place.onboard(read(unnamed), str)
     assert failure.value.observed.count("--name OLD=NEW") == 2, "each name with its own advice"
     assert "id of" not in failure.value.observed
-    assert (api.requests, removed, remembered.under_way(tmp_path)) == ([], [], "")
+    assert (api.requests, removed, storeddeployment.under_way(tmp_path)) == ([], [], "")
 
 
 def test_an_instance_that_prints_nothing_says_so(tmp_path, monkeypatch, descriptor):

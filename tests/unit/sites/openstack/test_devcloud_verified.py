@@ -7,9 +7,9 @@ import pytest
 from nfvbed.dataplanes.devcloud import compute_of
 from nfvbed.errors import UnsupportedError
 from nfvbed.records.findings import Finding, State
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
-from tests.unit.sites.openstack.test_devcloud_remembered import ARRANGEMENT, PROJECT, VARIANT, deployment
+from tests.unit.sites.openstack.test_devcloud_stored_deployment import ARRANGEMENT, PROJECT, VARIANT, deployment
 
 OF_NODES = {
     "ovs-dpdk": ("neutron-openvswitch-agent", "netdev", (0,)),
@@ -39,10 +39,10 @@ def test_machines_of_a_cloud_that_is_not_ours_are_not_read():
 
 
 def test_findings_are_kept_with_the_deployment_and_gone_with_the_next_one(tmp_path):
-    written = remembered.RememberedDeployment(deployment(), VARIANT, ARRANGEMENT, None, "now: nfvbed")
+    written = storeddeployment.StoredDeployment(deployment(), VARIANT, ARRANGEMENT, None, "now: nfvbed")
     finding = Finding(topic="agents", state=State.ABSENT, summary="one is dead", probed="asked", fix="restart it")
-    verified = remembered.Verification(at="2026-11-23T20:00:00+00:00", findings=(finding,))
-    remembered.save(tmp_path, replace(written, verified=verified))
-    assert remembered.find(tmp_path).verified == verified
-    remembered.save(tmp_path, written)
-    assert remembered.find(tmp_path).verified is None
+    verified = storeddeployment.Verification(at="2026-11-23T20:00:00+00:00", findings=(finding,))
+    storeddeployment.save(tmp_path, replace(written, verified=verified))
+    assert storeddeployment.find(tmp_path).verified == verified
+    storeddeployment.save(tmp_path, written)
+    assert storeddeployment.find(tmp_path).verified is None

@@ -12,7 +12,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind, RenewedPart
-from nfvbed.sites.openstack import remembered, vnfs
+from nfvbed.sites.openstack import storeddeployment, vnfs
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.setting_up import CloudSetup
 from nfvbed.sites.openstack.site import open_existing
@@ -94,12 +94,14 @@ def test_what_was_deployed_and_what_was_under_way_is_removed_and_the_cloud_stays
     assert setting_up.clear(everything=False) == ()
     deployment = Deployment(id="abcd", variant="existing", site="c", topology="pvp", ports=(), vnfs=(handle(),))
     arrangement = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,))
-    remembered.save(target.folder, remembered.RememberedDeployment(deployment, VARIANT, arrangement, THERE, "now"))
-    remembered.note(target.folder, "ef01")
+    storeddeployment.save(
+        target.folder, storeddeployment.StoredDeployment(deployment, VARIANT, arrangement, THERE, "now")
+    )
+    storeddeployment.note(target.folder, "ef01")
     assert "the cloud would stay" in setting_up.foresee_clear()[0]
     assert [line.split("(")[1][:4] for line in setting_up.clear(everything=False)] == ["abcd", "ef01"]
     assert recorder.removed == ["abcd", "ef01"]
-    assert remembered.find(target.folder) is None and remembered.under_way(target.folder) == ""
+    assert storeddeployment.find(target.folder) is None and storeddeployment.under_way(target.folder) == ""
 
 
 def test_what_cannot_be_read_is_forgotten_on_demand(tmp_path):
@@ -110,7 +112,7 @@ def test_what_cannot_be_read_is_forgotten_on_demand(tmp_path):
     with pytest.raises(DeployError, match="cannot be read"):
         setting_up.clear(everything=False)
     assert setting_up.clear(everything=True) == ()
-    assert remembered.find(target.folder) is None
+    assert storeddeployment.find(target.folder) is None
 
 
 def test_the_site_of_a_file_has_the_provider_that_it_asks_for(tmp_path):

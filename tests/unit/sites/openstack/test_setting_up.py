@@ -8,7 +8,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Deployment
-from nfvbed.sites.openstack import remembered
+from nfvbed.sites.openstack import storeddeployment
 from nfvbed.sites.openstack.deployment import CloudRequest
 from nfvbed.sites.openstack.setting_up import CloudSetup
 from nfvbed.spec.layout import layout
@@ -29,9 +29,9 @@ def refuse(*_):
 @pytest.mark.parametrize(("wanted", "stays"), [("ovs-dpdk", True), ("linux-bridge", False)])
 def test_a_data_plane_without_vnfs_is_forgotten_when_another_one_takes_instances(tmp_path, wanted, stays):
     bare = Deployment(id="abcd", variant="ovs-dpdk", site="devcloud", topology="p2p", ports=())
-    remembered.save(
+    storeddeployment.save(
         tmp_path,
-        remembered.RememberedDeployment(bare, PROJECT.load_variant("ovs-dpdk"), ARRANGEMENT, None, "now: nfvbed"),
+        storeddeployment.StoredDeployment(bare, PROJECT.load_variant("ovs-dpdk"), ARRANGEMENT, None, "now: nfvbed"),
     )
     compute = SimpleNamespace(check=done, start=done, apply=refuse)
     target = SimpleNamespace(folder=tmp_path, compute=lambda _: compute, bring_up=done, choose=done)
@@ -39,4 +39,4 @@ def test_a_data_plane_without_vnfs_is_forgotten_when_another_one_takes_instances
     setting_up = CloudSetup("devcloud", machine, target, SimpleNamespace())
     with pytest.raises(DeployError, match="refused"):
         setting_up.from_nothing(CloudRequest(PROJECT.load_variant(wanted), layout("pvp"), None))
-    assert (remembered.find(tmp_path) is not None) is stays
+    assert (storeddeployment.find(tmp_path) is not None) is stays

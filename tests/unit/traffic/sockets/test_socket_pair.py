@@ -1,6 +1,6 @@
 """Servers and clients of tools: waited for, ended, and quoted when they fail. The programs are doubles."""
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
@@ -18,10 +18,10 @@ TABLE = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when re
 class Tool:
     """A program that is said to have ended, or to run on."""
 
-    pid = 2**22 + 1
+    where = "the log"
 
-    def __init__(self, log: Path, status: int | None) -> None:
-        self.log = log
+    def __init__(self, words: str, status: int | None) -> None:
+        self.words = words
         self.status = status
         self.stopped = False
 
@@ -31,18 +31,37 @@ class Tool:
     def wait(self, timeout_s: float) -> int | None:
         return self.status
 
-    def log_tail(self, lines: int = 20) -> str:
-        return self.log.read_text()
+    def output(self) -> str:
+        return self.words
+
+    def listens(self, address: str, listener: Listener) -> bool:
+        return False
 
     def stop(self) -> None:
         self.stopped = True
 
 
-def pair(tmp_path, status, words):
-    (tmp_path / "log").write_text(words)
-    tool = Tool(tmp_path / "log", status)
-    host = SocketHost("198.19.0.1", lambda name, argv: tool)
-    return SocketPair(host, host, tmp_path), tool
+class Host(SocketHost):
+    """A host that starts one program, whatever is asked for."""
+
+    address = "198.19.0.1"
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+
+    def start(self, name: str, argv: Sequence[str]) -> Tool:
+        return self.tool
+
+    def path(self, name: str) -> str:
+        return name
+
+    def take(self, name: str) -> str | None:
+        return None
+
+
+def pair(status, words):
+    tool = Tool(words, status)
+    return SocketPair(Host(tool), Host(tool)), tool
 
 
 def test_only_a_listening_socket_of_that_address_and_port_counts(tmp_path):
@@ -54,23 +73,23 @@ def test_only_a_listening_socket_of_that_address_and_port_counts(tmp_path):
     assert not listens(tmp_path / "gone", "198.19.0.1", Listener("tcp", 0x1451))
 
 
-def test_a_client_that_ends_well_gives_its_words(tmp_path):
-    both, tool = pair(tmp_path, 0, "all of it")
+def test_a_client_that_ends_well_gives_its_words():
+    both, tool = pair(0, "all of it")
     assert run_client(both, "tool", ["tool"], 0) == "all of it"
     assert tool.stopped
 
 
 @pytest.mark.parametrize(("status", "what"), [(1, "tool failed"), (None, "tool does not end")])
-def test_a_client_that_fails_is_quoted_and_ended(tmp_path, status, what):
-    both, tool = pair(tmp_path, status, "connection refused")
+def test_a_client_that_fails_is_quoted_and_ended(status, what):
+    both, tool = pair(status, "connection refused")
     with pytest.raises(GeneratorError, match=what) as caught:
         run_client(both, "tool", ["tool"], 0)
     assert "connection refused" in str(caught.value)
     assert tool.stopped
 
 
-def test_a_server_that_ends_at_once_is_an_error(tmp_path):
-    both, tool = pair(tmp_path, 1, "address in use")
+def test_a_server_that_ends_at_once_is_an_error():
+    both, tool = pair(1, "address in use")
     with pytest.raises(GeneratorError, match="does not listen") as caught, served(both, "t", ["t"], Listener("tcp", 1)):
         pass
     assert "address in use" in str(caught.value)

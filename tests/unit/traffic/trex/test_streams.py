@@ -11,7 +11,7 @@ import pytest
 from nfvbed.traffic.nfvgen_protocol import TrialMessage
 from nfvbed.traffic.nfvgen_words import result_of
 from nfvbed.traffic.trex import counts, frames, server
-from nfvbed.traffic.trex.counts import NotCounted, SendingCounts
+from nfvbed.traffic.trex.counts import SendingCounts, UncountedFramesError
 from nfvbed.traffic.trex.frames import Part
 from nfvbed.traffic.trex.serving import RequestRefused
 from nfvbed.traffic.trex.trials import Trials
@@ -255,11 +255,11 @@ def test_background_frames_are_no_traffic():
 
 @pytest.mark.parametrize("software", [False, True])
 def test_a_nic_that_counts_no_streams_is_no_loss(software):
-    with pytest.raises(NotCounted) as error:
+    with pytest.raises(UncountedFramesError) as error:
         _both_ways(0, 0, came=(MILLION, MILLION), software=software)
     assert "port 0: rx_pkts 0, ipackets 1000000" in str(error.value)
     assert ("software: true" in error.value.fix) is not software
-    with pytest.raises(NotCounted, match="port 1: rx_pkts 0, ipackets 1000000"):
+    with pytest.raises(UncountedFramesError, match="port 1: rx_pkts 0, ipackets 1000000"):
         _both_ways(0, MILLION, came=(MILLION, MILLION), software=software)
 
 
@@ -280,7 +280,7 @@ def test_a_path_that_loses_all_is_loss_with_background_frames_too():
 )
 def test_what_is_not_counted_is_not_zero(by_id, said):
     at_ports = {port: {"ipackets": 0, "opackets": 900, "ierrors": 0} for port in (0, 1)} | {"global": {}}
-    with pytest.raises(NotCounted, match=said):
+    with pytest.raises(UncountedFramesError, match=said):
         counts.trial([Part(1, 0, 1, 64, 5, 5)], by_id, at_ports, SendingCounts(SECOND, SECOND, False))
 
 

@@ -11,7 +11,7 @@ from nfvbed.vnfs.epc import emulation, nas, s1ap
 from nfvbed.vnfs.epc import enb as module
 from nfvbed.vnfs.epc.enb import Enb
 from nfvbed.vnfs.epc.nas import MalformedMessage
-from nfvbed.vnfs.epc.s1ap import FromMme
+from nfvbed.vnfs.epc.s1ap import MmeMessage
 from nfvbed.vnfs.epc.subscribers import new_subscribers
 from nfvbed.vnfs.epc.ue import Ue
 from tests.unit.vnfs.epc.fuzzing import KEPT, messages
@@ -46,7 +46,7 @@ S1AP, NAS = _good()
 @given(data=messages(S1AP))
 def test_s1ap_is_read_or_refused(data):
     try:
-        assert isinstance(s1ap.decoded(data), FromMme)
+        assert isinstance(s1ap.decoded(data), MmeMessage)
     except MalformedMessage as failure:
         assert failure.exit_code == 22
 

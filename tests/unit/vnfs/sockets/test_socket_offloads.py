@@ -6,10 +6,10 @@ from pydantic import ValidationError
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.network import links
 from nfvbed.spec.testkinds.sockets import TcpThroughputTest
+from nfvbed.vnfs.sockets import devices as devices_module
 from nfvbed.vnfs.sockets import offloads
-from nfvbed.vnfs.sockets.hosts import Cores, Host, SocketEnds
-
-HOSTS = (Host("/ns/0", "own0", "", "10.0.0.1"), Host("/ns/1", "own1", "", "10.0.0.2"))
+from nfvbed.vnfs.sockets.devices import LinkDevice
+from nfvbed.vnfs.sockets.hosts import Cores, SocketEnds
 
 
 class Devices:
@@ -30,17 +30,17 @@ class Devices:
 @pytest.fixture(name="devices")
 def _devices(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Devices:
     found = Devices(getattr(request, "param", {}))
-    monkeypatch.setattr(offloads, "inside", lambda _netns, work: work())
+    monkeypatch.setattr(devices_module, "inside", lambda _netns, work: work())
     monkeypatch.setattr(links, "set_features", found.set)
     monkeypatch.setattr(links, "has_feature", found.read)
     return found
 
 
-def ends(*carriers: tuple[str, str]) -> SocketEnds:
-    return SocketEnds(HOSTS, None, Cores(None, 0, 1), (), "taps", carriers=carriers)
+def ends(*carriers: LinkDevice) -> SocketEnds:
+    return SocketEnds(devices=BOTH, pair=None, cores=Cores(None, 0, 1), what="taps", carriers=carriers)
 
 
-BOTH = (("/ns/0", "own0"), ("/ns/1", "own1"))
+BOTH = (LinkDevice("/ns/0", "own0"), LinkDevice("/ns/1", "own1"))
 
 
 def test_both_ends_are_set_alike_and_read_back(devices: Devices):

@@ -9,9 +9,9 @@ import pytest
 
 from nfvbed.errors import GeneratorError
 from nfvbed.host.native import native_binary
-from nfvbed.traffic.sockets.hosts import SocketHost, SocketPair
+from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.units import GTPU_BYTES
-from nfvbed.vnfs.sockets.hosts import MTU, UE_MTU
+from nfvbed.vnfs.sockets.hosts import MTU, UE_MTU, NamespaceHost
 from nfvbed.vnfs.sockets.ue import PROGRAM, counts_of
 
 UPLINK = {"from_ue": 10, "sent": 7, "not_ipv4": 1, "too_big": 1, "refused": 1}
@@ -43,11 +43,9 @@ def test_packets_of_a_ue_fit_s1u():
     assert UE_MTU + GTPU_BYTES == MTU
 
 
-def test_a_pair_that_is_turned_has_its_ends_exchanged(tmp_path):
-    def start(name, argv):
-        raise AssertionError((name, argv))
-
-    pair = SocketPair(SocketHost("192.0.2.1", start), SocketHost("192.0.2.2", start), tmp_path)
+def test_a_pair_that_is_turned_has_its_ends_exchanged():
+    client, server = (NamespaceHost(address, f"/ns/{address}", 0, None) for address in ("192.0.2.1", "192.0.2.2"))
+    pair = SocketPair(client, server)
     assert pair.turned() == replace(pair, client=pair.server, server=pair.client)
     assert pair.turned().turned() == pair
 

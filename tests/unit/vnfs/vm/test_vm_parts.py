@@ -16,7 +16,7 @@ from nfvbed.host.fitness import support_of
 from nfvbed.host.qemu import vhost
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.records import Readiness
-from nfvbed.vnfs.numa import GuestSeats
+from nfvbed.vnfs.numa import GuestPlacement
 from nfvbed.vnfs.vm import launch, pinning, support
 from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.monitor import Monitor
@@ -157,12 +157,14 @@ def test_threads_are_put_where_they_belong():
     other = allowed[-1]
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        guest = GuestSeats(vcpu_cores=((other,),), emulator_cores=(allowed[0],), nodes=())
+        guest = GuestPlacement(vcpu_cores=((other,),), emulator_cores=(allowed[0],), nodes=())
         pinning.pin(child.pid, (child.pid,), guest, realtime=False)
         assert os.sched_getaffinity(child.pid) == {other}
         (thread, _) = pinning.work_threads(child.pid, (child.pid,))
         assert (thread.core, thread.role) == (other, "vnf")
-        pinning.pin(child.pid, (), GuestSeats(vcpu_cores=(), emulator_cores=(allowed[0],), nodes=()), realtime=False)
+        pinning.pin(
+            child.pid, (), GuestPlacement(vcpu_cores=(), emulator_cores=(allowed[0],), nodes=()), realtime=False
+        )
         assert os.sched_getaffinity(child.pid) == {allowed[0]}
     finally:
         child.kill()
@@ -186,7 +188,7 @@ def test_every_vcpu_but_the_first_is_real_time_where_the_flavor_says_so(three_th
     # Only root may: what would be asked of the kernel is looked at.
     monkeypatch.setattr(os, "sched_setscheduler", lambda tid, policy, param: scheduled.append((tid, policy, param)))
     core = min(os.sched_getaffinity(0))
-    guest = GuestSeats(vcpu_cores=((core,), (core,)), emulator_cores=(core,), nodes=())
+    guest = GuestPlacement(vcpu_cores=((core,), (core,)), emulator_cores=(core,), nodes=())
     pinning.pin(main, (first, second), guest, realtime=realtime)
     assert scheduled == ([(second, os.SCHED_FIFO, os.sched_param(1))] if realtime else [])
     assert [os.sched_getaffinity(tid) for tid in three_threads] == [{core}] * 3

@@ -8,7 +8,7 @@ import yaml
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.numa import GuestNode, GuestSeats
+from nfvbed.vnfs.numa import GuestNode, GuestPlacement
 from nfvbed.vnfs.vm import agentwork, sizing
 from tests.unit.vnfs.vm.vm_seat import PROJECT, choice, port, seat
 
@@ -28,7 +28,7 @@ def test_every_flavor_of_the_project_makes_a_guest():
     for path in sorted((PROJECT / "flavors").glob("*.yml")):
         flavor = Flavor.model_validate(yaml.safe_load(path.read_text()))
         nodes = [(node.cpus, node.memory_mib) for node in flavor.numa] or [(range(flavor.vcpus), flavor.memory_mib)]
-        guest = GuestSeats(
+        guest = GuestPlacement(
             vcpu_cores=((1,),) * flavor.vcpus,
             emulator_cores=(0,),
             nodes=tuple(GuestNode(vcpus=tuple(cpus), memory_mib=mib, host_node=None) for cpus, mib in nodes),
@@ -46,7 +46,7 @@ def test_shared_vcpus_run_where_the_placement_says():
 
 
 def test_what_was_resolved_is_taken_as_it_is():
-    resolved = GuestSeats(vcpu_cores=((4,), (5,)), emulator_cores=(6,), nodes=())
+    resolved = GuestPlacement(vcpu_cores=((4,), (5,)), emulator_cores=(6,), nodes=())
     assert sizing.resolved(seat(choice(), guest=resolved)) is resolved
 
 

@@ -6,7 +6,7 @@ import io
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.rows.latency import mean_latency_ns
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.errors import DamagedError
@@ -21,7 +21,7 @@ Line = dict[str, str]
 
 
 def lines(data: RunData, **options: str) -> list[Line]:
-    text = to_vsperf_csv(compare([data], Options(**options)), [data])
+    text = to_vsperf_csv(compare([data], ComparisonOptions(**options)), [data])
     return list(csv.DictReader(io.StringIO(text)))
 
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from nfvbed.compare.comparison import Options, compare
+from nfvbed.compare.comparison import ComparisonOptions, compare
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import Preset, Status
 from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
@@ -22,7 +22,7 @@ TIMES = ("01:01:05", "2026-01-02 03:10:00", "2026-01-02 04:11:05")
 
 
 def lines(data: RunData) -> list[Line]:
-    found = csv.DictReader(io.StringIO(to_vsperf_csv(compare([data], Options()), [data])))
+    found = csv.DictReader(io.StringIO(to_vsperf_csv(compare([data], ComparisonOptions()), [data])))
     return [line for line in found if line["nfvbed_cell"] == CELL]
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, Leg, host_plans
+from nfvbed.dataplanes.ovs.overlay.hostplan import TUNNEL_PORT, ForwardingRule, host_plans
 from nfvbed.dataplanes.ovs.overlay.options import LEAST_RULES, MOST_RULES
 from nfvbed.dataplanes.ovs.overlay.pipeline import DEFAULT, Table, direct_rules, pipeline_rules
 from nfvbed.dataplanes.ovs.overlay.tenants import ADDRESSES, SHAPES, tenant_rules
@@ -36,9 +36,9 @@ def test_first_half_of_the_path_is_on_the_first_host(topology, first, second):
 
 def test_legs_of_a_path_through_a_vnf_and_the_tunnel():
     first, second = host_plans(layout("pvp"), 2)
-    assert first.legs == (Leg(1, 3, 5001), Leg(3, 1, 5001), Leg(4, None, 5002))
+    assert first.legs == (ForwardingRule(1, 3, 5001), ForwardingRule(3, 1, 5001), ForwardingRule(4, None, 5002))
     assert first.arrivals == {5002: 4}
-    assert second.legs == (Leg(2, None, 5002),)
+    assert second.legs == (ForwardingRule(2, None, 5002),)
     assert (first.name, second.name) == ("h1", "h2")
 
 

@@ -47,15 +47,21 @@ def switch(name: str, key: str, on: bool) -> None:
         ) from error
 
 
+def in_order(wanted: dict) -> list[str]:
+    """Return the offloads in the order to switch them: segmentation needs checksums, which go off last and on first."""
+    return [key for key in reversed(OFFLOADS) if wanted.get(key) is False] + [
+        key for key in OFFLOADS if wanted.get(key)
+    ]
+
+
 def switch_all(name: str, on: bool) -> dict:
     """Switch all offloads that the device lets be switched; give what they are then.
 
     Raises:
         Refusal: checksums cannot be left to nobody: the device goes on to take or give frames that lack theirs.
     """
-    # Segmentation needs checksums: these go off last and on first.
-    order = ("rx", "tx", "sg", "tso", "gso", "gro") if on else ("gro", "gso", "tso", "tx", "rx")
-    for key in order:
+    # Scatter-gather goes off by itself with the checksums that it needs.
+    for key in in_order({key: on for key in OFFLOADS if on or key != "sg"}):
         try:
             switch(name, key, on)
         except Refusal:

@@ -5,9 +5,11 @@ import os
 
 from agent import cpus, hugepages
 from agent.program import read
+from agent.tools import FOLDER, PROGRAMS
 
 _DESCRIPTION = "/etc/vloop.json"
 _REPORTED = ("dpdk-dev", "iperf3", "netperf", "sockperf", "sysbench", "iproute2", "ethtool", "python3")
+_CONGESTION = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 _NODES = "/sys/devices/system/node"
 
 
@@ -29,6 +31,9 @@ def describe() -> dict:
         "hugepages": hugepages.state(),
         "memory_kib": int(memory),
         "cmdline": read("/proc/cmdline"),
+        "tools": list(PROGRAMS),
+        "tools_folder": FOLDER,
+        "congestion_controls": read(_CONGESTION).split(),
         "versions": {name: packages[name] for name in _REPORTED if name in packages},
         "uptime_s": float(read("/proc/uptime", "0").split()[0]),
     }

@@ -1,13 +1,12 @@
 """Forwarding by the guest's kernel: a bridge or a router."""
 
 from agent import ethtool
-from agent.ports import Port, wait_up
+from agent.ports import COUNTERS, Port, wait_up
 from agent.program import read, run, write
 from agent.refusal import Refusal
 
 ENGINE = "kernel"
 BRIDGE = "br0"
-_COUNTERS = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
 
 
 class KernelForwarder:
@@ -31,7 +30,7 @@ class KernelForwarder:
             self._route()
         for port in self.ports:
             wait_up(port.name)
-        self._zero = [_counters(port.name) for port in self.ports]
+        self._zero = [port.counters() for port in self.ports]
         return {
             "engine": ENGINE,
             "mode": self.request["mode"],
@@ -46,8 +45,8 @@ class KernelForwarder:
         """Return the ports' counters since the start."""
         found = []
         for port, zero in zip(self.ports, self._zero, strict=True):
-            now = _counters(port.name)
-            found.append({"mac": port.mac, **{key: now[key] - zero[key] for key in _COUNTERS}})
+            now = port.counters()
+            found.append({"mac": port.mac, **{key: now[key] - zero[key] for key in COUNTERS}})
         return found
 
     def check(self) -> None:
@@ -99,12 +98,18 @@ def give_addresses(ports: list[Port], addresses: list) -> None:
             run("ip", "address", "replace", address, "dev", name, *words)
 
 
+def lead(port: Port, found: dict) -> None:
+    """Give a port an address and the way to one peer beyond it, whose neighbour entry is fixed: no ARP is sent."""
+    give_addresses([port], [[f"{found['address']}/32"]])
+    name = port.name
+    run("ip", "link", "set", name, "mtu", str(found["mtu"]))
+    run("ip", "route", "replace", f"{found['peer']}/32", "dev", name, "scope", "link")
+    run("ip", "neighbour", "replace", found["peer"], "lladdr", found["peer_mac"], "dev", name, "nud", "permanent")
+    wait_up(name)
+
+
 def take_addresses(port: Port) -> None:
     """Take a port's addresses away and set it down; nothing where the kernel does not drive it."""
     if port.name:
         run("ip", "address", "flush", "dev", port.name)
         run("ip", "link", "set", port.name, "down")
-
-
-def _counters(name: str) -> dict:
-    return {key: int(read(f"/sys/class/net/{name}/statistics/{key}", "0")) for key in _COUNTERS}

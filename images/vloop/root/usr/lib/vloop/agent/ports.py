@@ -17,6 +17,7 @@ _OWN_DRIVER = {"0x15b3"}
 """DPDK uses these beside the kernel's driver, and does not take them from it."""
 _FEATURE_MTU = 3
 """VIRTIO_NET_F_MTU: the host says how large an MTU may be, as Nova's do on taps."""
+COUNTERS = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
 _APPEAR_S = 5.0
 _SETTLE_S = 5.0
 _BRIDGE_FORWARDS = "3"
@@ -56,7 +57,8 @@ class Port:
         name = self.name
         known = {"mac": self.mac, "pci": self.pci, "name": name, "driver": self.driver}
         if not name:
-            return {**known, "up": None, "mtu": None, "channels": None, "max_channels": None, "offloads": None}
+            of_kernel = ("up", "mtu", "channels", "max_channels", "offloads", "counters")
+            return {**known, **dict.fromkeys(of_kernel)}
         now = ethtool.channels(name) or {"combined": 1, "max_combined": 1}
         return {
             **known,
@@ -65,7 +67,12 @@ class Port:
             "channels": now["combined"],
             "max_channels": now["max_combined"],
             "offloads": ethtool.offloads(name),
+            "counters": self.counters(),
         }
+
+    def counters(self) -> dict:
+        """Return what the kernel has counted of its interface."""
+        return {key: int(read(f"/sys/class/net/{self.name}/statistics/{key}", "0")) for key in COUNTERS}
 
     def to_dpdk(self) -> str:
         """Take the device from the kernel for DPDK and return the driver it has then."""

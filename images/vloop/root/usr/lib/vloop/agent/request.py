@@ -78,3 +78,15 @@ def forward(document: dict) -> dict:
     if request["mode"] == "raw" and request["driver"] == "dpdk":
         raise Refusal("raw goes over AF_PACKET", observed="driver dpdk", fix="leave driver out")
     return request
+
+
+def lead(document: dict) -> dict:
+    """Return the whole request for the way to a peer."""
+    text = ("address", "peer", "peer_mac")
+    request = checked(
+        document, {**dict.fromkeys(text, str), "mtu": int, "ports": list}, {"mtu": 1500}, {"mtu": (68, 9216)}
+    )
+    missing = [key for key in (*text, "ports") if not request.get(key)]
+    if missing:
+        raise Refusal(f"lead needs {', '.join(text)} and ports", observed=f"no {', '.join(missing)}")
+    return request

@@ -4,17 +4,18 @@ from collections.abc import Callable
 
 from agent import ethtool, guest, netperf, sysbench
 from agent import request as requests
-from agent.kernel import KernelForwarder, give_addresses, take_addresses
+from agent.kernel import KernelForwarder, give_addresses, lead, take_addresses
 from agent.ports import Port, choose
 from agent.refusal import Refusal
-from agent.servers import Servers
+from agent.servers import Servers, listens
 from agent.testpmd import Testpmd
+from agent.tools import Tools
 
 MOST_PORTS = 2
 
 
 class Service:
-    """The guest's state: its ports, one forwarder, its servers."""
+    """The guest's state: its ports, one forwarder, its servers and tools."""
 
     def __init__(self, ports: list[Port]) -> None:
         self.ports = ports
@@ -22,6 +23,7 @@ class Service:
         self._forwarder: Testpmd | KernelForwarder | None = None
         self._paused: dict | None = None
         self._servers = Servers()
+        self._tools = Tools()
         self._does: dict[str, Callable[[dict], dict]] = {
             "info": self._info,
             "links": self._links,
@@ -31,6 +33,13 @@ class Service:
             "channels": self._channels,
             "serve": self._serve,
             "netperf": self._netperf,
+            "lead": self._lead,
+            "start": self._tools.start,
+            "wait": self._tools.wait,
+            "end": self._tools.end,
+            "read": self._tools.read,
+            "remove": self._tools.remove,
+            "listens": self._listens,
             "queues": self._queues,
             "sysbench": sysbench.run,
             "pause": self._pause,
@@ -86,11 +95,16 @@ class Service:
         return {"mode": self._forwarder.request["mode"], "ports": self._forwarder.stats()}
 
     def _offloads(self, document: dict) -> dict:
-        found = requests.keys(document, {"rx": bool, "tx": bool, "ports": list})
+        found = requests.keys(document, {**dict.fromkeys(ethtool.OFFLOADS, bool), "ports": list})
+        refusals = []
         for port in self._of_kernel(found):
-            for key in ("rx", "tx"):
-                if key in found:
+            for key in ethtool.in_order(found):
+                try:
                     ethtool.switch(port.name, key, found[key])
+                except Refusal as refusal:
+                    refusals.append(refusal)
+        if refusals:
+            raise refusals[0]
         return {"ports": [port.describe() for port in self.ports]}
 
     def _channels(self, document: dict) -> dict:
@@ -123,6 +137,15 @@ class Service:
             give_addresses(self._of_kernel(found), found["addresses"])
         return netperf.run(found)
 
+    def _lead(self, document: dict) -> dict:
+        found = requests.lead(document)
+        for port in self._of_kernel(found):
+            lead(port, found)
+        return {"ports": [port.describe() for port in self.ports]}
+
+    def _listens(self, document: dict) -> dict:
+        return {"listens": listens(requests.keys(document, {"port": int}).get("port", 0))}
+
     def _queues(self, document: dict) -> dict:
         found = requests.keys(document, {"ports": list})
         return {"ports": [{"mac": port.mac, **ethtool.queue_packets(port.name)} for port in self._of_kernel(found)]}
@@ -138,6 +161,7 @@ class Service:
     def _resume(self, document: dict) -> dict:
         requests.keys(document, {})
         self._servers.stop()
+        self._tools.stop()
         if self._paused is None:
             return {}
         for port in self.ports:
@@ -148,6 +172,7 @@ class Service:
     def _stop(self, document: dict) -> dict:
         requests.keys(document, {})
         self._servers.stop()
+        self._tools.stop()
         self._end_forwarding()
         self._paused = None
         return {}

@@ -32,7 +32,7 @@ LAST_WORDS_S: Final = 2
 
 
 @dataclass(frozen=True)
-class Listening:
+class ServerOptions:
     """Where the server listens, and who may ask it: the options of `nfvbed dashboard`."""
 
     host: str = "127.0.0.1"
@@ -65,7 +65,7 @@ class Listening:
             return self.host == "localhost"
 
 
-def access_of(asked: Listening) -> Access:
+def access_of(asked: ServerOptions) -> Access:
     """Return how the dashboard may be reached, after checks of where it listens and who may ask it.
 
     Raises:
@@ -107,7 +107,7 @@ def access_of(asked: Listening) -> Access:
     )
 
 
-def _require_some_operator(asked: Listening) -> None:
+def _require_some_operator(asked: ServerOptions) -> None:
     """Refuse a dashboard on which nobody, or everybody, could change things.
 
     Raises:
@@ -158,7 +158,7 @@ def _token(path: Path) -> str:
     return text
 
 
-def bind(asked: Listening) -> tuple[Listener, str]:
+def bind(asked: ServerOptions) -> tuple[Listener, str]:
     """Return a socket that is bound, and the address to open.
 
     Raises:
@@ -185,7 +185,7 @@ def bind(asked: Listening) -> tuple[Listener, str]:
     return bound, f"{'https' if asked.tls else 'http'}://{shown}:{bound.getsockname()[1]}/"
 
 
-def server_of(app: ASGIApp, asked: Listening, bound: Listener, limits: Limits = STANDARD) -> uvicorn.Server:
+def server_of(app: ASGIApp, asked: ServerOptions, bound: Listener, limits: Limits = STANDARD) -> uvicorn.Server:
     """Return a server that is ready; `run(sockets=[bound])` serves until a signal ends it.
 
     Args:

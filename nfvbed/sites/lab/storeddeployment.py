@@ -21,7 +21,7 @@ _ARRANGEMENT_NAME = "arrangement.json"
 
 
 @dataclass(frozen=True)
-class RememberedDeployment:
+class StoredDeployment:
     """A deployment as it was deployed."""
 
     workspace: Workspace
@@ -50,7 +50,7 @@ class RememberedDeployment:
         )
 
 
-def find_remembered() -> RememberedDeployment | None:
+def find_remembered() -> StoredDeployment | None:
     """Find the deployment that stays; there is at most one, since a second one is refused.
 
     Raises:
@@ -65,11 +65,11 @@ def find_remembered() -> RememberedDeployment | None:
     return None
 
 
-def _load(workspace: Workspace) -> RememberedDeployment:
+def _load(workspace: Workspace) -> StoredDeployment:
     def text(name: str) -> str:
         return (Path(workspace.directory) / name).read_text()
 
-    return RememberedDeployment(
+    return StoredDeployment(
         workspace=workspace,
         deployment=Deployment.model_validate_json(text(DEPLOYMENT_NAME)),
         variant=VariantModel.model_validate_json(text(_VARIANT_NAME)),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from nfvbed.plan.estimate import PRIOR_S
 
 
-class Pace:
+class RunClock:
     """The clock of a run, which scales planned times by what the run has shown so far.
 
     Args:

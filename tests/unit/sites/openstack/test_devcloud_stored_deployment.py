@@ -12,7 +12,7 @@ from nfvbed.errors import DeployError, VnfDiedError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
 from nfvbed.sites.deployed import InstancePlacement
-from nfvbed.sites.openstack import remembered, vnfs
+from nfvbed.sites.openstack import storeddeployment, vnfs
 from nfvbed.sites.openstack.site import OpenstackSite
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
@@ -32,22 +32,22 @@ def deployment():
 
 
 def test_a_deployment_is_read_as_it_was_written(tmp_path):
-    assert remembered.find(tmp_path) is None
-    written = remembered.RememberedDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
-    remembered.save(tmp_path / "run", written)
-    found = remembered.find(tmp_path / "run")
+    assert storeddeployment.find(tmp_path) is None
+    written = storeddeployment.StoredDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
+    storeddeployment.save(tmp_path / "run", written)
+    found = storeddeployment.find(tmp_path / "run")
     assert found == written
     assert found.deployed(tmp_path / "run").is_same(VARIANT, "pvp")
-    remembered.forget(tmp_path / "run")
-    assert remembered.find(tmp_path / "run") is None
+    storeddeployment.forget(tmp_path / "run")
+    assert storeddeployment.find(tmp_path / "run") is None
 
 
 def test_computes_and_places_of_its_vnfs_are_known(tmp_path):
-    written = remembered.RememberedDeployment(
+    written = storeddeployment.StoredDeployment(
         deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed", compute="macvtap"
     )
-    remembered.save(tmp_path, written)
-    found = remembered.find(tmp_path)
+    storeddeployment.save(tmp_path, written)
+    found = storeddeployment.find(tmp_path)
     assert found == written
     placed = vnfs.placed(found.deployment.vnfs)
     assert placed == (InstancePlacement(("controller",), ("i-1",), "s-1", "legacy", "v-1"),)
@@ -56,14 +56,14 @@ def test_computes_and_places_of_its_vnfs_are_known(tmp_path):
 
 
 def test_what_an_earlier_nfvbed_wrote_is_read_without_compute_and_stack(tmp_path):
-    remembered.save(
-        tmp_path, remembered.RememberedDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
+    storeddeployment.save(
+        tmp_path, storeddeployment.StoredDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
     )
     path = tmp_path / "deployed.json"
     written = json.loads(path.read_text())
     del written["compute"], written["deployment"]["vnfs"][0]["control"]["stack"]
     path.write_text(json.dumps(written))
-    found = remembered.find(tmp_path)
+    found = storeddeployment.find(tmp_path)
     assert found.deployed(tmp_path).computes == ()
     assert vnfs.placed(found.deployment.vnfs)[0].stack == ""
 
@@ -71,16 +71,16 @@ def test_what_an_earlier_nfvbed_wrote_is_read_without_compute_and_stack(tmp_path
 def test_what_cannot_be_read_is_reported_with_its_place(tmp_path):
     (tmp_path / "deployed.json").write_text('{"deployment": {}}')
     with pytest.raises(DeployError) as caught:
-        remembered.find(tmp_path)
+        storeddeployment.find(tmp_path)
     assert caught.value.where == str(tmp_path / "deployed.json")
 
 
 def test_what_is_under_way_is_known_to_the_next_command(tmp_path):
-    assert remembered.under_way(tmp_path) == ""
-    remembered.note(tmp_path, "abcd")
-    assert remembered.under_way(tmp_path) == "abcd"
-    remembered.done(tmp_path)
-    assert remembered.under_way(tmp_path) == ""
+    assert storeddeployment.under_way(tmp_path) == ""
+    storeddeployment.note(tmp_path, "abcd")
+    assert storeddeployment.under_way(tmp_path) == "abcd"
+    storeddeployment.done(tmp_path)
+    assert storeddeployment.under_way(tmp_path) == ""
 
 
 def test_a_vnf_is_described_with_its_instance_and_its_steps():

@@ -18,7 +18,7 @@ PATIENCE_S: Final = 15.0
 """How long a request waits for its turn."""
 
 
-class Places:
+class Slots:
     """A limited number of places; may be asked from several threads.
 
     Args:
@@ -76,7 +76,7 @@ class Places:
         return give_back
 
 
-class Turns:
+class RequestQueue:
     """Requests take turns: those of one client behind each other, and operators' apart from all others'.
 
     Args:

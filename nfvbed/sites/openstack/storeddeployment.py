@@ -31,7 +31,7 @@ class Verification(Record):
 
 
 @dataclass(frozen=True)
-class RememberedDeployment:
+class StoredDeployment:
     """One deployment that outlives its command."""
 
     deployment: Deployment
@@ -64,7 +64,7 @@ def since_now() -> str:
     return f"{owner.since}: {owner.command}"
 
 
-def save(folder: Path, what: RememberedDeployment) -> None:
+def save(folder: Path, what: StoredDeployment) -> None:
     """Write the deployment down, complete or not at all."""
     path = _path(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def save(folder: Path, what: RememberedDeployment) -> None:
     write_whole(path, json.dumps({**document, "since": what.since, "compute": what.compute}, indent=1))
 
 
-def find(folder: Path) -> RememberedDeployment | None:
+def find(folder: Path) -> StoredDeployment | None:
     """Read the deployment; None: nothing is deployed.
 
     Raises:
@@ -85,7 +85,7 @@ def find(folder: Path) -> RememberedDeployment | None:
     try:
         found = json.loads(path.read_text())
         choice, verified = found["choice"], found.get("verified")
-        return RememberedDeployment(
+        return StoredDeployment(
             deployment=Deployment.model_validate_json(json.dumps(found["deployment"])),
             variant=VariantModel.model_validate_json(json.dumps(found["variant"])),
             arrangement=Arrangement.model_validate_json(json.dumps(found["arrangement"])),

@@ -12,7 +12,7 @@ from nfvbed.run.looks import Look
 SIDES: Final = frozenset({BASELINE, CANDIDATE, REFERENCE})
 
 
-class GateLooks:
+class GateStoppingRule:
     """The rule of a gate's looks, for `Tools.decide`; it judges as the gate will, limits left aside."""
 
     def __init__(self, rules: GateRules) -> None:

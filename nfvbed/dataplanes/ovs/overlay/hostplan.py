@@ -13,7 +13,7 @@ FIRST_NETWORK = 5001
 
 
 @dataclass(frozen=True)
-class Leg:
+class ForwardingRule:
     """What a host does with the frames that come from one of its ports."""
 
     source: int
@@ -32,7 +32,7 @@ class HostPlan:
     """0 or 1."""
     ports: dict[str, int]
     """OpenFlow numbers by name, in the order of the path."""
-    legs: tuple[Leg, ...]
+    legs: tuple[ForwardingRule, ...]
     arrivals: dict[int, int]
     """Network identifier -> the port that frames from the tunnel go to."""
 
@@ -72,7 +72,7 @@ def host_of(end: End, plan: Layout, hosts: int) -> int:
 
 def _host(index: int, plan: Layout, hosts: int, numbers: dict[str, int]) -> HostPlan:
     mine: set[str] = set()
-    legs: list[Leg] = []
+    legs: list[ForwardingRule] = []
     arrivals: dict[int, int] = {}
     for network, cable in enumerate(plan.cables, FIRST_NETWORK):
         for own, other in _ways(cable):
@@ -80,7 +80,7 @@ def _host(index: int, plan: Layout, hosts: int, numbers: dict[str, int]) -> Host
                 continue
             mine.add(own.name)
             source, crosses = numbers[own.name], host_of(other, plan, hosts) != index
-            legs.append(Leg(source, None if crosses else numbers[other.name], network))
+            legs.append(ForwardingRule(source, None if crosses else numbers[other.name], network))
             if crosses:
                 arrivals[network] = source
     return HostPlan(index, {name: n for name, n in numbers.items() if name in mine}, tuple(legs), arrivals)

@@ -6,8 +6,8 @@ from nfvbed.host.ledger import undo
 from nfvbed.host.ledger.entries import HugepagesEntry, NetnsEntry
 from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
-from nfvbed.host.workspace import keptpages
-from nfvbed.host.workspace.keptpages import MOST_PAGES, RetainedPages
+from nfvbed.host.workspace import retainedpages
+from nfvbed.host.workspace.retainedpages import MOST_PAGES, RetainedPages
 
 
 class Place:
@@ -25,7 +25,7 @@ def places(tmp_path, monkeypatch):
         made.append(Place(tmp_path / f"{len(made)}.jsonl"))
         return made[-1]
 
-    monkeypatch.setattr(keptpages.Workspace, "create", create)
+    monkeypatch.setattr(retainedpages.Workspace, "create", create)
     return create, made
 
 

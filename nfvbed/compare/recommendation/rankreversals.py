@@ -14,7 +14,7 @@ RATE: Final = "rate"
 """Name of the quantity in the rows of a scaling test."""
 
 
-class Flip(Record):
+class RankReversal(Record):
     """A condition under which the first place is another's."""
 
     what: str
@@ -32,7 +32,7 @@ class Flip(Record):
     """The run of such a test."""
 
 
-def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[Flip, ...]:
+def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[RankReversal, ...]:
     """Return the traffic points at which a variant of a later place is ahead of one in the answer's first place.
 
     Args:
@@ -43,11 +43,11 @@ def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[Flip, ...]:
         behind = tuple(name for name in answer.first if _place(other, name) not in (None, 1))
         if behind:
             what, here, there = _difference(answer, other)
-            found.append(Flip(what=what, here=here, there=there, first=other.first, behind=behind))
+            found.append(RankReversal(what=what, here=here, there=there, first=other.first, behind=behind))
     return tuple(sorted(found, key=lambda flip: flip.what.count(",")))
 
 
-def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[Flip, ...]:
+def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[RankReversal, ...]:
     """Return from how many flows on another variant has the higher median, in the newest run that scaled them.
 
     Args:
@@ -66,7 +66,7 @@ def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[Flip, 
             if leader in at and best != leader:
                 there = f"{number:,}, and as far as measured"
                 return (
-                    Flip(
+                    RankReversal(
                         what="flows",
                         here=f"{answer.flows:,}",
                         there=there if number == flows[-1] else f"{number:,}",

@@ -7,7 +7,7 @@ from nfvbed.errors import GeneratorError, NfvbedError, SwitchDiedError, VnfDiedE
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 
 
-class HeldGenerator(Generator):
+class ReopenableGenerator(Generator):
     """A generator that can be closed and reopened.
 
     Args:

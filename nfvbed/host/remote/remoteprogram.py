@@ -71,7 +71,7 @@ class ProgramConnection:
                 return  # It is closed at the other side; who uses it sees that.
 
 
-class KeptProcess:
+class RemoteProgram:
     """A program on another host, in a directory of its own there."""
 
     def __init__(self, host: SshHost) -> None:

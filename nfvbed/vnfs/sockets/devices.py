@@ -1,0 +1,66 @@
+"""The devices of the hosts: what they have sent and received, and their offloads.
+
+A device is the kernel's of this machine, in some network namespace, or a guest's (`guest_hosts.py`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from nfvbed.errors import GeneratorError
+from nfvbed.host.network import links
+from nfvbed.host.network.links import LinkTraffic
+from nfvbed.host.network.namespaces import inside
+
+SCATTER: Final = "tx-scatter-gather"
+GSO: Final = "tx-generic-segmentation"
+TSO: Final = "tx-tcp-segmentation"
+FEATURES: Final = {links.CHECKSUM: "checksum", TSO: "tso", GSO: "gso", links.GRO: "gro", SCATTER: "sg"}
+"""The offloads that are read, by the kernel's names, with the short ones."""
+
+
+class EndDevice(ABC):
+    """A device into the path, at one end."""
+
+    name: str
+
+    @abstractmethod
+    def traffic(self) -> LinkTraffic:
+        """Return what its kernel has counted; a frame that is cut later on is one.
+
+        Raises:
+            GeneratorError: it is gone.
+        """
+
+    @abstractmethod
+    def features(self) -> dict[str, bool]:
+        """Return which of the features are on; one that it does not have is off."""
+
+    @abstractmethod
+    def set_features(self, wanted: Mapping[str, bool]) -> None:
+        """Turn features on or off; those that it cannot change stay as they are."""
+
+
+@dataclass(frozen=True)
+class LinkDevice(EndDevice):
+    """A link of this machine, by its network namespace."""
+
+    netns: str
+    name: str
+
+    def traffic(self) -> LinkTraffic:
+        """Ask the kernel."""
+        found = inside(self.netns, partial(links.traffic, self.name))
+        if found is None:
+            raise GeneratorError("a host of the socket traffic has lost its device", where=f"{self.name}, {self.netns}")
+        return found
+
+    def features(self) -> dict[str, bool]:
+        """Ask the kernel, feature by feature."""
+        return {feature: inside(self.netns, partial(links.has_feature, self.name, feature)) for feature in FEATURES}
+
+    def set_features(self, wanted: Mapping[str, bool]) -> None:
+        """Ask the kernel."""
+        inside(self.netns, partial(links.set_features, self.name, wanted))
