@@ -344,7 +344,7 @@ test-kolla-box: setup-test kolla-box ## a rack in a box: a healthy Keystone, an 
 	@$(PYTHON) tests/tiers.py kolla-box
 
 .PHONY: test-kolla-box-all
-test-kolla-box-all: setup-test kolla-box ## as test-kolla-box, with the machines' own tests and a whole cloud through all faults; an hour, no part of test
+test-kolla-box-all: setup-test kolla-box ## as test-kolla-box, with the machines' own tests, guests on two computes, two variants through all faults; two hours, no part of test
 	@$(PYTHON) tests/tiers.py kolla-box-all
 
 .PHONY: test-openstack

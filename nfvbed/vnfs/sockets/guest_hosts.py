@@ -26,6 +26,10 @@ from nfvbed.vnfs.vm.agent import ANSWER_S, AgentRefused
 KIND = "guests"
 _PORT = 0
 """The port of a VNF that is an end: its only one."""
+_PART_BYTES = 1024 * 1024
+"""The most that a part of a file unfolds to; the agent sends half of it."""
+_MOST_BYTES = 256 * 1024 * 1024
+"""A log of five million messages of sockperf's."""
 _SHORT = {links.CHECKSUM: "tx", SCATTER: "sg", TSO: "tso", GSO: "gso", links.GRO: "gro"}
 """Features as the agent names them."""
 
@@ -239,10 +243,26 @@ def _joined(deployment: Deployment) -> str:
 
 
 def _read(guest: Machine, name: str) -> str:
+    """Read a file of a guest's; no part, and not the whole, may be longer than a tool's own can be.
+
+    Raises:
+        GeneratorError: it is, or the guest's answer is no part of a file.
+    """
     whole = bytearray()
-    while True:
+    while len(whole) < _MOST_BYTES:
         answer = _ask(guest, "read", {"name": name, "offset": len(whole)})
-        part = zlib.decompress(a2b_base64(answer["part"]))
+        try:
+            unfolding = zlib.decompressobj()
+            part = unfolding.decompress(a2b_base64(answer["part"]), _PART_BYTES)
+            if not unfolding.eof and len(part) < _PART_BYTES:
+                raise ValueError("it ends too soon")
+        except (KeyError, TypeError, ValueError, zlib.error) as failure:
+            raise GeneratorError(
+                "a guest's answer is no part of a file", where=f"{name} in {guest.name}", observed=str(failure)
+            ) from failure
         whole += part
         if not part or len(whole) >= answer["bytes"]:
             return whole.decode(errors="replace")
+    raise GeneratorError(
+        "a file of a guest's tool is too long", where=f"{name} in {guest.name}", observed=f"above {_MOST_BYTES} B"
+    )

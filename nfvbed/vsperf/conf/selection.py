@@ -18,15 +18,15 @@ from nfvbed.vsperf.conf.accounting import account
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.guest import map_guests
 from nfvbed.vsperf.conf.jumbo import map_jumbo
-from nfvbed.vsperf.conf.nics import ON_NICS, require_cables
+from nfvbed.vsperf.conf.nics import require_cables
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
 from nfvbed.vsperf.conf.steps import KEYWORD, MissingStepError, without_steps
-from nfvbed.vsperf.conf.switch import OVS, VPP, WITH_PMD, map_switch
+from nfvbed.vsperf.conf.switch import map_switch
 from nfvbed.vsperf.conf.testcase import TestCase
-from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind, topology_of
+from nfvbed.vsperf.conf.testids import ON_NICS, TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
-from nfvbed.vsperf.conf.treatment import Relevance
+from nfvbed.vsperf.conf.treatment import FEATURES_OF, Relevance
 
 OTHERWISE: Final = ("choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",)
 NAME_PREFIX: Final = "vsperf-"
@@ -125,10 +125,7 @@ def select(
 
 def _of_switch(variant: str | None) -> frozenset[Relevance]:
     """Return the features of a test with a variant, among those that settings can be about."""
-    found = {Relevance.ALWAYS}
-    found |= {Relevance.OVS} if variant in OVS else set()
-    found |= {Relevance.OVS_DPDK if variant == WITH_PMD else Relevance.OVS_KERNEL} if variant in OVS else set()
-    return frozenset(found | ({Relevance.VPP} if variant == VPP else set()))
+    return FEATURES_OF.get(variant or "", frozenset()) | {Relevance.ALWAYS}
 
 
 def _advice(draft: Draft) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from nfvbed.spec.loader import Project
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
-from nfvbed.vsperf.conf.nics import ON_NICS, map_nics
+from nfvbed.vsperf.conf.nics import map_nics
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
-from nfvbed.vsperf.conf.testids import VARIANT_OF
+from nfvbed.vsperf.conf.testids import ON_NICS, VARIANT_OF
 
 NONE: Final = "none"
 MAX_PMD_CORES: Final = 64

@@ -50,6 +50,12 @@ VARIANT_OF: Final[Mapping[str, str]] = MappingProxyType(
     {"OvsDpdkVhost": "ovs-dpdk", "OvsVanilla": "ovs-kernel", "VppDpdkVhost": "vpp"}
 )
 """By VSWITCH: the variant that is the same data plane."""
+ON_NICS: Final[Mapping[str, str]] = MappingProxyType({"ovs-dpdk": "ovs-dpdk-pci", "vpp": "vpp-pci"})
+"""Variant with virtual outer ports: the same switch on NICs."""
+WITH_VNIC: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"vhost-user": ("ovs-dpdk", "vpp", "ovs-dpdk-pci", "vpp-pci"), "tap": ("ovs-kernel", "linux-bridge")}
+)
+"""By the kind of a virtual machine's ports: the variants that give it such ports unasked."""
 _SERIAL: Final = re.compile(r"pvvp([0-9]*)")
 _PARALLEL: Final = re.compile(r"pvpv([0-9]*)")
 

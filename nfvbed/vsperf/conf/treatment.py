@@ -37,6 +37,16 @@ class Relevance(StrEnum):
     VPP = "tests of VPP"
 
 
+FEATURES_OF: Final[Mapping[str, frozenset[Relevance]]] = MappingProxyType(
+    {
+        "ovs-dpdk": frozenset((Relevance.OVS, Relevance.OVS_DPDK)),
+        "ovs-kernel": frozenset((Relevance.OVS, Relevance.OVS_KERNEL)),
+        "vpp": frozenset((Relevance.VPP,)),
+    }
+)
+"""Features of a test's switch, by its variant."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A setting of VSPERF, with its treatment in nfvbed."""

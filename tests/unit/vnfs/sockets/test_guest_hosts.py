@@ -11,6 +11,7 @@ from nfvbed.records import Deployment, PortKind, VnfHandle, VnfKind, VnfPort
 from nfvbed.traffic.sockets.hosts import Listener
 from nfvbed.vnfs.guest import machines as guests
 from nfvbed.vnfs.guest.machines import machines
+from nfvbed.vnfs.sockets import guest_hosts as guest_hosts_module
 from nfvbed.vnfs.sockets.devices import GSO, SCATTER, TSO
 from nfvbed.vnfs.sockets.ends import are_guests, tools_of, why_not
 from nfvbed.vnfs.sockets.guest_hosts import GuestCores, guest_hosts
@@ -147,6 +148,22 @@ def test_a_file_is_taken_and_one_that_is_not_there_is_none(agents, ends):
     agents.answers["read"] = {"part": b64encode(zlib.compress(b"1,2")).decode(), "bytes": 3}
     assert client.take("a.csv") == "1,2"
     assert agents.of("remove") == [("vnf1", {"name": "a.csv"})]
+
+
+@pytest.mark.parametrize("part", ["%%%", b64encode(b"not zlib").decode(), None])
+def test_an_answer_that_is_no_part_of_a_file_is_refused(agents, ends, part):
+    agents.answers["read"] = {"part": part, "bytes": 3}
+    with pytest.raises(GeneratorError, match="no part of a file"):
+        ends.pair.client.take("a.csv")
+
+
+def test_a_part_unfolds_no_further_than_its_bound_and_a_file_has_one(monkeypatch, agents, ends):
+    monkeypatch.setattr(guest_hosts_module, "_PART_BYTES", 10)
+    monkeypatch.setattr(guest_hosts_module, "_MOST_BYTES", 25)
+    agents.answers["read"] = {"part": b64encode(zlib.compress(bytes(1000))).decode(), "bytes": 1000}
+    with pytest.raises(GeneratorError, match="too long"):
+        ends.pair.client.take("a.csv")
+    assert [keys["offset"] for _, keys in agents.of("read")] == [0, 10, 20]
 
 
 def test_a_guest_that_does_not_answer_is_the_traffics_failure(agents, ends):
