@@ -16,7 +16,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.ovs.binaries import binaries_of
-from nfvbed.dataplanes.ovs.ovn.options import RELEASES_WITH_OVN
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import RELEASES_WITH_OVN
 from nfvbed.dataplanes.ovs.packagesets import ReleaseName
 from nfvbed.errors import (
     GeneratorError,

@@ -12,7 +12,7 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
 from nfvbed.dataplanes.ovs.afxdp import threads
-from nfvbed.dataplanes.ovs.afxdp.options import AfxdpDatapathOptions
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings

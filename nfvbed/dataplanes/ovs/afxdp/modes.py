@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs import unixctl
-from nfvbed.dataplanes.ovs.afxdp.options import AfxdpDatapathOptions
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 

@@ -4,7 +4,7 @@ import os
 
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import modes
-from nfvbed.dataplanes.ovs.afxdp.options import AfxdpDatapathOptions
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings

@@ -16,7 +16,7 @@ from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
 from nfvbed.dataplanes.ovs.ovn import topology
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
 from nfvbed.dataplanes.ovs.ovn.daemons import OvnDaemons
-from nfvbed.dataplanes.ovs.ovn.options import LogicalNetworkOptions
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering

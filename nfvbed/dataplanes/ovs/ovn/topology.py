@@ -8,7 +8,7 @@ networks (RFC 2544's ranges) by the generator's ports, whose addresses it knows.
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address
 
-from nfvbed.dataplanes.ovs.ovn.options import LogicalNetworkOptions
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
 from nfvbed.spec.layout import Layout
 
 ROUTER = "lr0"
