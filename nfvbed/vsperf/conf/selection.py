@@ -18,6 +18,8 @@ from nfvbed.vsperf.conf.accounting import account
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.guest import map_guests
 from nfvbed.vsperf.conf.jumbo import map_jumbo
+from nfvbed.vsperf.conf.load import map_load
+from nfvbed.vsperf.conf.modification import map_modification
 from nfvbed.vsperf.conf.nics import require_cables
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
@@ -101,7 +103,10 @@ def select(
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))
     _unknown_parts(draft, case)
-    matters = _of_switch(map_switch(draft, own, project))
+    variant = map_switch(draft, own, project, case)
+    map_modification(draft, case, variant, topology)
+    map_load(draft, own, case)
+    matters = _of_switch(variant)
     search = _map(draft, own, kind, topology)
     if topology and layout(topology).vnfs:
         matters |= map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
@@ -177,12 +182,7 @@ def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) 
 
 def _unknown_parts(draft: Draft, case: TestCase) -> None:
     """Report the keywords that ask for what nfvbed does not do."""
-    for keyword, text in (
-        ("Load", "no load is made beside the test"),
-        ("Frame Modification", "no frames are changed by the switch"),
-        ("Tunnel Operation", "there are no tunnels"),
-        ("Tunnel Type", "there are no tunnels"),
-    ):
+    for keyword, text in (("Tunnel Operation", "the ends of a tunnel are both in the switch, never in the generator"),):
         if case.keywords.get(keyword):
             draft.lacks(text, SettingValue(keyword, case.keywords[keyword], case.place_of(keyword)))
     for keyword, text in (("Collector", "nfvbed accounts CPU time in every trial itself"),):
