@@ -202,6 +202,12 @@ endif
 
 run-releases: releases
 
+# Revisions of which only the mode matters: generic from the third on.
+KNOWN_STEP := --revision own --revision mode=native --revision mode=generic --revision mode=generic,core_use=threaded-napi
+.PHONY: bisect-known
+bisect-known: build ## a bisection whose answer is known: from which revision on xdp is generic (BUDGET=15m)
+	@$(NFVBED) bisect xdp $(KNOWN_STEP) --budget $(or $(BUDGET),15m)
+
 run-openstack-vepc: devcloud-packages image-vepc
 
 # Published experiments with guests boot an image, and sockets in guests one whose agent starts their tools.

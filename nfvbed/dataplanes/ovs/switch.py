@@ -187,7 +187,7 @@ class OvsSwitch(DataPlane):
         its rules by itself once the switch has found it again.
         """
         bridge, workspace = self._bridge(deployment), self._workspace(deployment)
-        instance = OvsInstance(workspace, _binaries(deployment), OvsState.of(deployment).daemon_cores)
+        instance = OvsInstance(workspace, deployed_binaries(deployment), OvsState.of(deployment).daemon_cores)
         steps = Steps()
         with instance.connect() as database:
             with steps.timed("reset.kill"):
@@ -292,7 +292,7 @@ def _state(request: DeployRequest, options: OvsOptions, started: StartedSwitch) 
     )
 
 
-def _binaries(deployment: Deployment) -> OvsBinaries:
+def deployed_binaries(deployment: Deployment) -> OvsBinaries:
     """Return the programs that a deployment was made with.
 
     Raises:
