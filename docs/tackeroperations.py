@@ -17,9 +17,9 @@ being (`FAILED_TEMP`) when it is failed for good, retried or rolled back.
 
 - First in each cell is what the release's source says. `tests/unit/cloud/tacker/test_failed_operations.py` holds
   nfvbed's client against it, cell by cell.
-- After `cloud:` is what `tests/openstack/test_failed_operations.py` found on a devcloud. It is on demand, as it takes a
-  real OpenStack, and writes what it finds; a number refers to the reason why it has not driven a cell. What
-  `test_a_life_cycle` does is driven by continuous integration.
+- After `cloud:` is what `tests/openstack/test_failed_operations_on_tacker.py` found on a devcloud. It is on
+  demand, as it takes a real OpenStack, and writes what it finds; a number refers to the reason why it has not driven a
+  cell. What `test_a_life_cycle` does is driven by continuous integration.
 - A refusal that Tacker documents is a pass: nfvbed says `unsupported` with Tacker's words."""
 LIFE_CYCLE = ("test_onboarding.py", "test_a_life_cycle")
 """The test of continuous integration that does these operations on a devcloud, and asserts what they come to."""
