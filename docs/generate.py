@@ -36,6 +36,7 @@ from nfvbed.spec import (
     flavor,
     kollarelease,
     machines,
+    neighbour,
     onos,
     pci,
     rack,
@@ -195,7 +196,8 @@ def pages_of_files() -> dict[str, str]:
     sites += _model_tables(remote, without=(remote.RemoteHostSpec, remote.GeneratorHostSpec))
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
     found["files/kolla-releases.md"] = _page_models("Releases of Kolla", "`kolla/releases/NAME.yml`.", kollarelease)
-    found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)
+    parts = (*_model_tables(experiment), *_model_tables(neighbour))
+    found["files/experiments.md"] = _page("Experiments", "`vsperf-conf/experiments/NAME.yml`.", *parts)
     found["files/tests.md"] = _page_tests(subjects)
     found |= {f"files/tests/{_name(module)}.md": _page_subject(module) for module in subjects}
     return found

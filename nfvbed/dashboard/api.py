@@ -25,7 +25,7 @@ from nfvbed.dashboard.results.parameters import (
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.results.pictures import PageFigure, linked, query_of
+from nfvbed.dashboard.results.pictures import PageFigure, linked_at, places_of, query_of
 from nfvbed.dashboard.results.runs import CellState, cells_of
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dataplanes.catalogue import CATALOGUE
@@ -146,7 +146,7 @@ def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
         found = source.compared(choice)
         notes = *source.newer(asked.runs), *found.comparison.notes
         comparison = found.comparison.model_copy(update={"notes": notes})
-        drawn = linked(found.drawn, choice)
+        drawn = linked_at(found.drawn, places_of(choice))
         texts = tuple(figure_answer(picture) for picture in drawn)
         return ComparisonAnswer(comparison=comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
 

@@ -27,6 +27,7 @@ from nfvbed.dashboard.metrics import metrics
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import (
     FindJob,
+    figures_of_comparisons,
     files_of_comparisons,
     pages,
     pages_of_comparisons,
@@ -100,11 +101,12 @@ def _that_read(
     find_job: FindJob = operations.jobs.of_run if operations else lambda _: None
     return (
         pages(source, now),
-        pages_of_runs(source, now, plans, find_job),
+        pages_of_runs(source, pictures, now, plans, find_job),
         live_pages(source, plans, streams),
-        pages_of_reasons(source),
+        pages_of_reasons(source, pictures),
         pages_of_comparisons(source, pictures),
-        files_of_comparisons(source, pictures),
+        *figures_of_comparisons(source, pictures),
+        files_of_comparisons(source),
         api(source, now),
         api_of_runs(source, now),
         metrics(source, operations),

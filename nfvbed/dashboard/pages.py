@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Literal
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Path, Query
-from starlette.responses import JSONResponse, Response
+from fastapi import APIRouter, Depends, Query
+from starlette.responses import Response
 
 from nfvbed.compare.lostframes import lost_frames
 from nfvbed.compare.rows.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.answers import page, saved
+from nfvbed.dashboard.figurefiles import CSV_TYPE, figure_files
 from nfvbed.dashboard.jobs.records import Job
 from nfvbed.dashboard.people.roles import current
 from nfvbed.dashboard.problems import NotThereError
@@ -30,17 +32,25 @@ from nfvbed.dashboard.results.parameters import (
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.results.pictures import FigureRenderer, Form, linked, live_figure, query_of, spec_of
+from nfvbed.dashboard.results.pictures import (
+    COMPARED,
+    FigureAddresses,
+    FigureRenderer,
+    Figures,
+    figures_of,
+    places_of,
+    query_of,
+)
 from nfvbed.dashboard.results.progress import Plans, live_of
 from nfvbed.dashboard.results.runs import RUNNING, RunOrder, RunsQuery, cells_of, find_runs, trial_table
-from nfvbed.dashboard.results.source import Source
-from nfvbed.dashboard.results.why import why
+from nfvbed.dashboard.results.source import ComparisonView, Source
+from nfvbed.dashboard.results.why import figures_of_row, why
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord, Status
 from nfvbed.records.annotations import LONGEST_LABEL, LONGEST_NOTE
+from nfvbed.report.answer import answer
 from nfvbed.report.csv.export import to_csv
-from nfvbed.report.csv.figure import figure_to_csv
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.method import method_of
@@ -50,8 +60,6 @@ from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
 
 NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
-CSV_TYPE = "text/csv; charset=utf-8"
-FIGURE = r"^[a-z-]{1,40}$"
 ShownFigure = Annotated[str, Query(pattern=r"^[a-z-]{0,40}$", description="figure that is open; empty: the first")]
 CHECKED = {"cache-control": "no-cache"}
 """Headers of what a browser keeps, and asks about each time."""
@@ -109,7 +117,9 @@ FindJob = Callable[[str], Job | None]
 """Gives the newest job that measures a run, or measured it, by the run's id; None: no job of this dashboard did."""
 
 
-def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, find_job: FindJob) -> APIRouter:
+def pages_of_runs(
+    source: Source, pictures: FigureRenderer, now: Callable[[], datetime], plans: Plans, find_job: FindJob
+) -> APIRouter:
     """Return the route of the page about one run."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
@@ -120,7 +130,8 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, fin
         trials, count = source.store.trials_page(run.id, cell, part_of(number))
         simulated = any(entry.cell.simulated for entry in cells)
         live = None if export else live_of(source, plans, run, now())
-        warnings, context, refused = _compared(source, run) if live is None else (None, None, NOT_YET)
+        compared, refused = _compared(source, run) if live is None else (None, NOT_YET)
+        places = FigureAddresses(f"/runs/{run.id}/figures", "", lead=True)
         return page(
             "run",
             f"run-{run.id}",
@@ -137,8 +148,11 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, fin
             trials=trial_table(trials, SIMULATED_MARK if simulated else ""),
             pages=pages_of(number, count),
             cell=cell,
-            warnings=warnings,
-            environment=context,
+            is_of_trials=cell is not None or number > 1,
+            says=answer(compared.comparison).headline if compared else "",
+            pictures=pictures.on_page(compared.drawn, places, export=export) if compared else (),
+            warnings=warnings_section(compared.comparison) if compared else None,
+            environment=environment(compared.context) if compared else None,
             refused=refused,
             live=live,
             job=find_job(run.id) if current().operates and not export else None,
@@ -147,16 +161,15 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, fin
     return router
 
 
-def _compared(source: Source, run: RunRecord) -> tuple[object, object, str]:
-    """Return the sections of a run that come of its comparison, or why there is none."""
+def _compared(source: Source, run: RunRecord) -> tuple[ComparisonView | None, str]:
+    """Return the comparison of a run's own variants, or why there is none."""
     try:
-        compared = source.run_alone(run)
+        return source.run_alone(run), ""
     except NfvbedError as error:
-        return None, None, f"{error.what}: {error.observed}" if error.observed else error.what
-    return warnings_section(compared.comparison), environment(compared.context), ""
+        return None, f"{error.what}: {error.observed}" if error.observed else error.what
 
 
-def pages_of_reasons(source: Source) -> APIRouter:
+def pages_of_reasons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of pages about why a run says what it says."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
@@ -167,8 +180,19 @@ def pages_of_reasons(source: Source) -> APIRouter:
         own = [trial for entry in loaded.data for trial in entry.trials if trial.cell == found.row.cell]
         values = why(found, lost_frames(own, CATALOGUE.drop_counters))
         mark = SIMULATED_MARK if found.row.simulated else ""
-        shown = {"title": f"Why {found.row.cell}", "here": "/runs", "run": run, "why": values, "mark": mark}
-        return page("why", f"why-{run.id}-{found.row.cell}", export=export, **shown, row=found.row)
+        places = FigureAddresses(f"/runs/{run.id}/why/figures", urlencode({"cell": found.row.cell}))
+        return page(
+            "why",
+            f"why-{run.id}-{found.row.cell}",
+            export=export,
+            title=f"Why {found.row.cell}",
+            here="/runs",
+            run=run,
+            why=values,
+            mark=mark,
+            row=found.row,
+            pictures=pictures.on_page(figures_of_row(found), places, export=export),
+        )
 
     @router.get("/doctor")
     def show_doctor(name: RunName, export: Export = False) -> Response:
@@ -209,7 +233,7 @@ def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
             here="/compare",
             form=form_of(source, asked, choice.variants),
             values=values,
-            pictures=pictures.inlined(drawn) if export else linked(drawn, choice),
+            pictures=pictures.on_page(drawn, places_of(choice), export=export),
             shown_figure=figure if figure in drawn else next(iter(drawn), ""),
             hint=None,
             notes=notes,
@@ -225,33 +249,28 @@ def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
     return router
 
 
-def files_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
-    """Return the routes of figures and tables as files."""
+def figures_of_comparisons(source: Source, pictures: FigureRenderer) -> tuple[APIRouter, ...]:
+    """Return the routes of figures of comparisons, of runs, and of single rows."""
+
+    def of_choice(asked: AskedFor) -> Figures:
+        return figures_of(source.compared(asked.choice(source)))
+
+    def of_run(name: RunName) -> Figures:
+        return figures_of(source.run_alone(source.run(name)))
+
+    def of_row(name: RunName, cell: CellName) -> Figures:
+        return Figures(figures_of_row(source.explained(source.run(name), cell)[0]))
+
+    return (
+        figure_files(pictures, COMPARED, of_choice),
+        figure_files(pictures, "/runs/{name}/figures", of_run),
+        figure_files(pictures, "/runs/{name}/why/figures", of_row),
+    )
+
+
+def files_of_comparisons(source: Source) -> APIRouter:
+    """Return the routes of tables as files."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
-
-    @router.get("/figures/{figure}.svg")
-    def send_svg(
-        figure: Annotated[str, Path(pattern=FIGURE)],
-        asked: AskedFor,
-        theme: Literal["light", "dark", "print"] = "print",
-    ) -> Response:
-        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
-        form = Form.SVG if theme == "print" else Form(theme)
-        return Response(pictures.draw(spec, form), media_type="image/svg+xml", headers=saved(figure, "svg"))
-
-    @router.get("/figures/{figure}.png")
-    def send_png(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
-        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
-        return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=saved(figure, "png"))
-
-    @router.get("/figures/{figure}.json")
-    def send_spec(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
-        return JSONResponse(live_figure(source.compared(asked.choice(source)), figure))
-
-    @router.get("/figures/{figure}.csv")
-    def send_figure_rows(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
-        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
-        return Response(figure_to_csv(spec), media_type=CSV_TYPE, headers=saved(figure, "csv"))
 
     @router.get("/rows.csv")
     def send_rows(asked: AskedFor) -> Response:

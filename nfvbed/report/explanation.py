@@ -47,6 +47,18 @@ def pair_texts(pair: Pair | None) -> tuple[str, str]:
     return f"×{wording.factor(exp(pair.log_ratio))}", pair.placement or ("levelled" if pair.levelled else "all states")
 
 
+def headline(found: Explanation) -> str:
+    """Return the row's rate with its verdict, or why it has none."""
+    if found.row.mrr is None:
+        return wording.status(found.row)
+    rate = f"{wording.bound(found.row)}{wording.mpps(found.row.mrr.median_pps)} Mpps"
+    if found.difference is None:
+        return f"{rate}, the baseline" if found.baseline_of else rate
+    judged = found.difference.judgement
+    times = f" {wording.times(judged)}" if judged.ratio is not None else ""
+    return f"{rate}: {wording.short_verdict(judged)}{times} against {found.difference.baseline_cell}"
+
+
 def rate_sentences(found: Explanation) -> Iterable[str]:
     """Yield what the rate is the median of, and what was seen at given loads."""
     row = found.row

@@ -156,6 +156,36 @@ def test_a_figure_is_touched(browser: Browser, address: str):
     page.close()
 
 
+@pytest.mark.parametrize("name", ["run", "why", "trend", "published"])
+def test_figures_of_other_pages_are_drawn_to_be_touched(browser: Browser, address: str, name: str):
+    """All of a page, each when it comes into view; a mark of a run among others leads to what takes it apart."""
+    page, requests, errors = opened(browser, "light")
+    page.goto(address + PAGES[name])
+    figures = page.locator("figure[data-live]")
+    for place in range(figures.count()):
+        figure = figures.nth(place)
+        figure.evaluate("(one) => { one.closest('details').open = true; one.scrollIntoView() }")
+        figure.and_(page.locator("[data-drawn=yes]")).wait_for()
+    assert errors == [] and [url for url in requests if not url.startswith((address, "data:"))] == []
+    if name == "trend":
+        figures.first.locator("svg .mark-symbol path").first.click()
+        page.wait_for_url("**/why?cell=*")
+    page.close()
+
+
+def test_a_comparison_is_two_screens(browser: Browser, address: str):
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(address + PAGES["compare"])
+    page.locator("figure[data-drawn=yes]").wait_for()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
+    page.locator(".scroll:has(#comparison)").evaluate("(table) => { table.scrollTop = 200 }")
+    head, table = (
+        page.locator(one).bounding_box() for one in ("#comparison thead th >> nth=0", ".scroll:has(#comparison)")
+    )
+    assert head is not None and table is not None and abs(head["y"] - table["y"]) < 4, "its head stays"
+    page.close()
+
+
 def test_a_figure_is_a_picture_without_scripts(browser: Browser, address: str):
     page = browser.new_page(java_script_enabled=False)
     page.goto(address + PAGES["compare"])

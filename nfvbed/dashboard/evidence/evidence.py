@@ -15,7 +15,7 @@ from nfvbed.dashboard.evidence.publishedpage import api_of_published, pages_of_p
 from nfvbed.dashboard.evidence.recommendation import Recommender
 from nfvbed.dashboard.evidence.recommendationpage import api_of_recommendations, pages_of_recommendations
 from nfvbed.dashboard.evidence.trend import Trends
-from nfvbed.dashboard.evidence.trendpages import api_of_trends, files_of_trends, pages_of_trends
+from nfvbed.dashboard.evidence.trendpages import api_of_trends, figure_of_trends, files_of_trends, pages_of_trends
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.results.pictures import FigureRenderer
 from nfvbed.dashboard.results.source import Source
@@ -40,7 +40,8 @@ def evidence(
         pages_of_diffs(diffs),
         api_of_diffs(diffs),
         pages_of_trends(trends, pictures),
-        files_of_trends(trends, pictures),
+        figure_of_trends(trends, pictures),
+        files_of_trends(trends),
         api_of_trends(trends),
         pages_of_published(source.store, pictures),
         api_of_published(source.store),

@@ -3,9 +3,9 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal
+from typing import Final
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from nfvbed.characters import guarded
@@ -13,8 +13,9 @@ from nfvbed.compare.tables import KISTI_Z, TableDifference
 from nfvbed.compare.verdict import Judgement
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
+from nfvbed.dashboard.figurefiles import CSV_TYPE, figure_files
 from nfvbed.dashboard.results.parameters import Export
-from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Form, linked_at, spec_of
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Figures, linked_at
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure, stated_figure
@@ -27,7 +28,6 @@ from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
 
 PLACES: Final = FigureAddresses("/published/figures", "", "/published/rows.csv")
-NAME: Final = r"^[a-z0-9-]{1,80}$"
 COLUMNS: Final = (
     ("Column", ""), ("Repetitions", ""), ("Mean", "n"), ("Student 95 %", "n"), ("Student 99 %", "n"),
     (f"z = {KISTI_Z}", "n"), ("Deviation", "n"),
@@ -63,7 +63,7 @@ def pages_of_published(store: Store, pictures: FigureRenderer) -> APIRouter:
 
     @router.get("")
     def show(export: Export = False) -> Response:
-        shown = pictures.inlined(drawn) if export else linked_at(drawn, PLACES)
+        shown = pictures.on_page(drawn, PLACES, export=export)
         return page(
             "published",
             "published",
@@ -78,22 +78,11 @@ def pages_of_published(store: Store, pictures: FigureRenderer) -> APIRouter:
             claims={entry.name: claims_table(judge_claims(store, entry)) for entry in known if entry.claims},
         )
 
-    @router.get("/figures/{figure}.svg")
-    def send_svg(
-        figure: Annotated[str, Path(pattern=NAME)], theme: Literal["light", "dark", "print"] = "print"
-    ) -> Response:
-        form = Form.SVG if theme == "print" else Form(theme)
-        drawing = pictures.draw(spec_of(drawn, figure), form)
-        return Response(drawing, media_type="image/svg+xml", headers=saved(figure, "svg"))
-
-    @router.get("/figures/{figure}.png")
-    def send_png(figure: Annotated[str, Path(pattern=NAME)]) -> Response:
-        drawing = pictures.draw(spec_of(drawn, figure), Form.PNG)
-        return Response(drawing, media_type="image/png", headers=saved(figure, "png"))
+    router.include_router(figure_files(pictures, "/figures", lambda: Figures(drawn)))
 
     @router.get("/rows.csv")
     def send_rows() -> Response:
-        return Response(_csv(known), media_type="text/csv; charset=utf-8", headers=saved("published", "csv"))
+        return Response(_csv(known), media_type=CSV_TYPE, headers=saved("published", "csv"))
 
     return router
 

@@ -1,7 +1,7 @@
 """Routes about settings over time: the list, one of them, its figure and rows as files, and the same as JSON."""
 
 from datetime import UTC, timedelta
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query
@@ -19,9 +19,10 @@ from nfvbed.dashboard.evidence.trend import (
     runs_table,
     steps_table,
 )
+from nfvbed.dashboard.figurefiles import CSV_TYPE, figure_files
 from nfvbed.dashboard.results.form import Option
 from nfvbed.dashboard.results.parameters import Export, Numbered, Page, Pages, pages_of
-from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Form, linked_at, spec_of
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Figures, LiveRow, linked_at, why_address
 from nfvbed.records import Record
 from nfvbed.report.csv.trend import trend_to_csv
 from nfvbed.report.trend import Trend, change_ratio, headline, point, step_state, test_name, title
@@ -131,8 +132,8 @@ def _one(trends: Trends, pictures: FigureRenderer, name: str, *, export: bool) -
         changes=changes_table(trend) if trend.changes else None,
         step_links=[f"/runs/{seen.step.run}" for seen in reversed(trend.steps)],
         runs=runs_table(trend),
-        run_links=[f"/runs/{entry.run}/why?{urlencode({'cell': entry.cell})}" for entry in reversed(series.all_runs)],
-        pictures=pictures.inlined(drawn) if export else linked_at(drawn, _places(query)),
+        run_links=[why_address(entry.run, entry.cell) for entry in reversed(series.all_runs)],
+        pictures=pictures.on_page(drawn, _places(query), export=export),
         query=query,
         **_form(trends, trend),
     )
@@ -154,30 +155,31 @@ def _form(trends: Trends, trend: Trend) -> dict[str, object]:
 
 
 def _places(query: str) -> FigureAddresses:
-    return FigureAddresses("/trend/figures", query, f"/trend/rows.csv?{query}")
+    return FigureAddresses("/trend/figures", query, f"/trend/rows.csv?{query}", lead=True)
 
 
-def files_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
-    """Return the routes of the figure and of the rows as files."""
+def figure_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
+    """Return the routes of the figure; a mark leads to what takes its run's row apart."""
+
+    def of_setting(setting: SettingName) -> Figures:
+        series = trends.trend(setting).series
+        rows = (
+            LiveRow(series.setting.variant, why_address(entry.run, entry.cell), place=place)
+            for place, entry in enumerate(series.measured, start=1)
+        )
+        return Figures(trends.drawn(setting), tuple(rows))
+
+    return figure_files(pictures, "/trend/figures", of_setting)
+
+
+def files_of_trends(trends: Trends) -> APIRouter:
+    """Return the route of the rows as a file."""
     router = APIRouter(prefix="/trend", include_in_schema=False)
-
-    @router.get("/figures/{figure}.svg")
-    def send_svg(
-        figure: Literal["trend"], setting: SettingName, theme: Literal["light", "dark", "print"] = "print"
-    ) -> Response:
-        form = Form.SVG if theme == "print" else Form(theme)
-        drawn = pictures.draw(spec_of(trends.drawn(setting), figure), form)
-        return Response(drawn, media_type="image/svg+xml", headers=saved(figure, "svg"))
-
-    @router.get("/figures/{figure}.png")
-    def send_png(figure: Literal["trend"], setting: SettingName) -> Response:
-        drawn = pictures.draw(spec_of(trends.drawn(setting), figure), Form.PNG)
-        return Response(drawn, media_type="image/png", headers=saved(figure, "png"))
 
     @router.get("/rows.csv")
     def send_rows(setting: SettingName) -> Response:
         rows = trend_to_csv(trends.trend(setting))
-        return Response(rows, media_type="text/csv; charset=utf-8", headers=saved("trend", "csv"))
+        return Response(rows, media_type=CSV_TYPE, headers=saved("trend", "csv"))
 
     return router
 

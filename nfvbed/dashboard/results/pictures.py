@@ -24,7 +24,8 @@ from nfvbed.store import content_hash
 from nfvbed.units import FrameSize
 
 KEPT: Final = 128
-"""Pictures that are kept."""
+"""FigureRenderer that are kept."""
+COMPARED: Final = "/compare/figures"
 NOT_DRAWN: Final = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="820" height="40">'
     b'<text x="4" y="26" fill="#808080" font-family="sans-serif">This figure could not be drawn.</text></svg>'
@@ -55,7 +56,9 @@ class PageFigure:
     csv: str = ""
     """What is drawn, as rows."""
     live: str = ""
-    """Its specification, by which a page's script draws it to be touched; empty: it stays a picture."""
+    """Its specification, by which a page's script draws it to be touched; empty on an exported page."""
+    leads: bool = False
+    """Whether marks of it lead somewhere."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,20 @@ class LiveRow:
 
     variant: str
     """As the figure names it."""
-    point: str
-    topology: str
-    frame_size: FrameSize
     href: str
+    point: str = ""
+    topology: str = ""
+    frame_size: FrameSize | None = None
+    place: int | None = None
+    """Of a run among those of a series, from 1."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of a page, by name, and the rows that their marks stand for."""
+
+    drawn: Mapping[str, Drawing]
+    rows: tuple[LiveRow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,8 +93,8 @@ class FigureAddresses:
     """Which says what the page shows."""
     csv: str = ""
     """Rows of all of them together; empty: each has its own."""
-    live: bool = False
-    """Whether there are specifications too."""
+    lead: bool = False
+    """Whether marks of them lead somewhere."""
 
 
 class FigureRenderer:
@@ -106,6 +119,10 @@ class FigureRenderer:
             self._kept.move_to_end(key)
             return self._kept[key]
 
+    def on_page(self, drawn: Mapping[str, Drawing], places: FigureAddresses, *, export: bool) -> tuple[PageFigure, ...]:
+        """Return the figures of a page: linked, or in it where it is exported."""
+        return self.inlined(drawn) if export else linked_at(drawn, places)
+
     def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[PageFigure, ...]:
         """Return figures with their pictures in the page; in place of one that cannot be drawn it says so."""
         return tuple(
@@ -123,24 +140,35 @@ class FigureRenderer:
         return f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
 
 
-def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[PageFigure, ...]:
-    """Return the figures of a comparison with the addresses of their pictures."""
-    return linked_at(drawn, FigureAddresses("/compare/figures", query_of(choice), live=True))
+def places_of(choice: Choice) -> FigureAddresses:
+    """Return where the figures of a comparison are."""
+    return FigureAddresses(COMPARED, query_of(choice), lead=True)
 
 
-def live_figure(found: ComparisonView, name: str) -> dict[str, Any]:
+def figures_of(found: ComparisonView) -> Figures:
+    """Return the figures of a comparison; marks lead to what takes their row apart."""
+    comparison = found.comparison
+    rows = tuple(
+        LiveRow(
+            label,
+            why_address(row.run, row.cell),
+            point=wording.row_point(row),
+            topology=row.topology,
+            frame_size=row.frame_size,
+        )
+        for label, row in zip(row_labels(comparison), comparison.rows, strict=True)
+        if row.mrr is not None
+    )
+    return Figures(found.drawn, rows)
+
+
+def live_figure(found: Figures, name: str) -> dict[str, Any]:
     """Return what a page's script draws a figure with: `spec`, and the `rows` that its marks lead to.
 
     Raises:
-        NotThereError: the comparison has no such figure.
+        NotThereError: there is no such figure.
     """
-    comparison = found.comparison
-    rows = [
-        LiveRow(label, wording.row_point(row), row.topology, row.frame_size, why_address(row.run, row.cell))
-        for label, row in zip(row_labels(comparison), comparison.rows, strict=True)
-        if row.mrr is not None
-    ]
-    return {"spec": interactive(drawable(spec_of(found.drawn, name))), "rows": [asdict(row) for row in rows]}
+    return {"spec": interactive(drawable(spec_of(found.drawn, name))), "rows": [asdict(row) for row in found.rows]}
 
 
 def why_address(run: str, cell: str) -> str:
@@ -160,7 +188,8 @@ def linked_at(drawn: Mapping[str, Drawing], places: FigureAddresses) -> tuple[Pa
             svg=f"{places.path}/{name}.svg{whole}",
             png=f"{places.path}/{name}.png{whole}",
             csv=places.csv or f"{places.path}/{name}.csv{whole}",
-            live=f"{places.path}/{name}.json{whole}" if places.live else "",
+            live=f"{places.path}/{name}.json{whole}",
+            leads=places.lead,
         )
         for name, drawing in drawn.items()
     )
@@ -179,11 +208,11 @@ def spec_of(drawn: Mapping[str, Drawing], name: str) -> Spec:
     """Return a figure's specification.
 
     Raises:
-        NotThereError: the comparison has no such figure.
+        NotThereError: there is no such figure.
     """
     if name not in drawn:
         raise NotThereError(
-            f"this comparison has no figure {name!r}",
+            f"there is no figure {name!r} of this",
             observed=f"figures: {', '.join(drawn) or 'none'}",
             fix="choose one of them, or other settings",
         )

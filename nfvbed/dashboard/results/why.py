@@ -1,11 +1,13 @@
 """The chain of a number on a page: trials, what became of them, visits, limits, verdict, lost frames."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfvbed.compare.explain import ExplainedTrial, Explanation, TrialUse
 from nfvbed.compare.lostframes import LostFrames
 from nfvbed.report import explanation, wording
+from nfvbed.report.figures.theme import Drawing
+from nfvbed.report.figures.trials import trials_figure
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.searchlines import HEADINGS, SearchLine, conformity_of, exclusions_of, search_lines
 
@@ -23,7 +25,10 @@ class WhyPage:
     """The page that shows what a row rests on."""
 
     title: str
+    headline: str
     said: tuple[TextSection, ...]
+    searches: tuple[TextSection, ...]
+    """What its searches leave out, and which documents they conform to."""
     tables: tuple[Table, ...]
 
 
@@ -31,19 +36,29 @@ def why(found: Explanation, lost: Sequence[LostFrames]) -> WhyPage:
     """Return what the page shows of a row."""
     said = (
         TextSection("Rate", tuple(explanation.rate_sentences(found))),
-        TextSection("Searches leave out", exclusions_of(found.searches, found.row.cell)),
-        TextSection("Conformance of searches", conformity_of(found.searches, found.row.cell)),
+        TextSection("Verdict", tuple(explanation.judged_sentences(found))),
         TextSection("Limits", tuple(explanation.limit_sentences(found))),
         TextSection("Warnings", tuple(explanation.warning_sentences(found))),
-        TextSection("Verdict", tuple(explanation.judged_sentences(found))),
         TextSection("Notes", found.notes),
+    )
+    searches = (
+        TextSection("What its searches leave out", exclusions_of(found.searches, found.row.cell)),
+        TextSection("Conformance of its searches", conformity_of(found.searches, found.row.cell)),
     )
     return WhyPage(
         title=explanation.title(found),
+        headline=explanation.headline(found),
         said=tuple(part for part in said if part.sentences),
+        searches=tuple(part for part in searches if part.sentences),
         # Where nothing was measured, tables without rows or of zeros would say that something was.
-        tables=(*_searches(found), *_visits(found), *((_trials(found.trials), _lost(lost)) if found.trials else ())),
+        tables=(*_visits(found), *_searches(found), *((_trials(found.trials), _lost(lost)) if found.trials else ())),
     )
+
+
+def figures_of_row(found: Explanation) -> Mapping[str, Drawing]:
+    """Return the figures of a row, by name."""
+    drawn = trials_figure(found)
+    return {"trials": drawn} if drawn else {}
 
 
 def _searches(found: Explanation) -> tuple[Table, ...]:

@@ -19,12 +19,14 @@
   const variantsOf = (spec) => [...new Set(Object.values(spec.datasets ?? {}).flat().map((record) => record.variant))]
     .filter((name) => name !== undefined);
 
-  const without = (spec, hidden) => {
+  const without = (spec, hidden, leads) => {
     const copy = structuredClone(spec);
     for (const [name, records] of Object.entries(copy.datasets ?? {})) {
       copy.datasets[name] = records.filter((record) => !hidden.has(record.variant));
     }
-    copy.config.mark = { ...copy.config.mark, cursor: "pointer" };
+    if (leads) {
+      copy.config.mark = { ...copy.config.mark, cursor: "pointer" };
+    }
     return copy;
   };
 
@@ -35,6 +37,7 @@
       (row) => datum.point === undefined || row.point === datum.point,
       (row) => datum.at === undefined || row.frame_size === datum.at,
       (row) => datum.panel === undefined || String(datum.panel).includes(row.topology),
+      (row) => datum.place === undefined || row.place === datum.place,
     ]) {
       const narrowed = fitting.filter(fits);
       fitting = narrowed.length ? narrowed : fitting;
@@ -75,7 +78,7 @@
     const draw = async () => {
       view?.finalize();
       const width = picture.clientWidth;
-      const shown = nfvbedChart.fitted(nfvbedChart.themed(without(spec, hidden)), width);
+      const shown = nfvbedChart.fitted(nfvbedChart.themed(without(spec, hidden, rows.length)), width);
       view = (await vegaEmbed(place, shown, DRAWN)).view;
       place.querySelector("svg")?.setAttribute("aria-hidden", "true"); // The group has the words.
       view.addEventListener("click", (_, item) => {
@@ -108,20 +111,17 @@
     }).observe(picture);
   };
 
-  const touchOnce = (figure) => {
-    if (!figure.dataset.asked) {
-      figure.dataset.asked = "yes";
-      touch(figure).catch((error) => {
-        figure.dataset.drawn = "no";
-        figure.querySelector(".picture").title = `Not drawn to be touched: ${error.message}`;
-      });
+  // Those that come into view; what is folded does when it is opened.
+  const seen = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (isIntersecting) {
+        seen.unobserve(target);
+        touch(target).catch((error) => {
+          target.dataset.drawn = "no";
+          target.querySelector(".picture").title = `Not drawn to be touched: ${error.message}`;
+        });
+      }
     }
-  };
-  for (const figure of document.querySelectorAll("figure[data-live]")) {
-    const folded = figure.closest("details");
-    if (!folded || folded.open) {
-      touchOnce(figure);
-    }
-    folded?.addEventListener("toggle", () => folded.open && touchOnce(figure));
-  }
+  }, { rootMargin: "600px" });
+  document.querySelectorAll("figure[data-live]").forEach((figure) => seen.observe(figure));
 })();

@@ -131,6 +131,7 @@ def test_why_says_of_each_trial_what_became_of_it(client: TestClient):
     page = client.get(f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64").text
     assert "in the rate, and in its round&#39;s pair in class near" in page
     assert "Visits, one a round." in page and "Scope system" in page
+    assert re.search(r'class="headline">11\.75 Mpps: . higher ×10\.9 against linux-bridge/p2p/64<', page)
     assert "not sent: refused" in page and "lost after sending" in page
     assert "Matched in" in page
     assert "Throughput searches, a line for each goal." in page and "irregular, generator-limited" in page
@@ -186,6 +187,20 @@ def test_figures_can_be_touched_and_their_marks_lead_to_their_trials(client: Tes
     library = client.get("/static/vega.js")
     assert "vegaEmbed" in library.text and "max-age" in library.headers["cache-control"]
     assert "data-live" not in client.get(f"/compare?runs={RUN}&export=1").text
+
+
+@pytest.mark.parametrize(
+    ("page", "live"),
+    [
+        (f"/runs/{RUN}", f"/runs/{RUN}/figures/rate.json"),
+        (f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64", f"/runs/{RUN}/why/figures/trials.json?cell=ovs-dpdk%2Fp2p%2F64"),
+        ("/published", "/published/figures/kisti-2017-vswitches.json"),
+    ],
+)
+def test_figures_of_other_pages_can_be_touched_too(client: TestClient, page: str, live: str):
+    assert f'data-live="{live}"' in client.get(page).text and "/static/figures.js" in client.get(page).text
+    assert client.get(live).json()["spec"]["datasets"]
+    assert "data-live" not in client.get(f"{page}{'&' if '?' in page else '?'}export=1").text
 
 
 def test_runs_are_found_by_their_words_and_ordered(client: TestClient):

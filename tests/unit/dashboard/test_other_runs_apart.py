@@ -69,19 +69,11 @@ ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
     "/runs/{name}/why": (f"?cell={CELL}",),
     "/runs/{name}/doctor": ("", "latest"),
     "/compare": ("", "?by=variant", f"?runs={RUN}"),
-    "/compare/figures/{figure}.svg": ("rate",),
-    "/compare/figures/{figure}.png": ("rate",),
-    "/compare/figures/{figure}.csv": ("rate",),
-    "/compare/figures/{figure}.json": ("rate",),
     "/compare/rows.csv": ("",),
     "/compare/tests.csv": ("",),
     "/trend": ("", f"?{urlencode({'setting': SETTING})}"),
-    "/trend/figures/{figure}.svg": (f"trend?{urlencode({'setting': SETTING})}",),
-    "/trend/figures/{figure}.png": (f"trend?{urlencode({'setting': SETTING})}",),
     "/trend/rows.csv": (f"?{urlencode({'setting': SETTING})}",),
     "/published": ("",),
-    "/published/figures/{figure}.svg": ("kisti-2017-vswitches",),
-    "/published/figures/{figure}.png": ("kisti-2017-vswitches",),
     "/published/rows.csv": ("",),
     "/recommend": ("", *(f"?need={need}" for need in NEEDS)),
     "/start": ("",),
@@ -99,6 +91,18 @@ ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
     "/api/recommend": ("", *(f"?need={need}" for need in NEEDS)),
     "/api/start": ("",),
     "/metrics": ("",),
+}
+FIGURES_THAT_READ = {
+    "/compare/figures": "rate",
+    "/runs/{name}/figures": "rate",
+    "/runs/{name}/why/figures": f"trials?cell={CELL}",
+    "/trend/figures": f"trend?{urlencode({'setting': SETTING})}",
+    "/published/figures": "kisti-2017-vswitches",
+}
+ROUTES_THAT_READ |= {
+    f"{path}/{{figure}}.{form}": (asked,)
+    for path, asked in FIGURES_THAT_READ.items()
+    for form in ("svg", "png", "csv", "json")
 }
 """What is asked of each: `latest` in place of a run's name, a figure's name, or a query."""
 OTHER_ROUTES = {
@@ -197,7 +201,7 @@ def test_every_route_is_listed(clients: list[TestClient]):
 def address(route: str, asked: str) -> str:
     if "{figure}" in route:
         name, _, query = asked.partition("?")
-        return route.replace("{figure}", name) + (f"?{query}" if query else "")
+        return route.replace("{figure}", name).replace("{name}", RUN) + (f"?{query}" if query else "")
     if "{name}" in route:
         return route.replace("{name}", asked if asked == "latest" else RUN) + (asked if asked != "latest" else "")
     return route + asked

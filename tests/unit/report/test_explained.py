@@ -7,6 +7,8 @@ import pytest
 from nfvbed.compare.comparison import ComparisonOptions
 from nfvbed.compare.explain import Explanation, explain
 from nfvbed.records import QualityWarning, Status
+from nfvbed.report.explanation import headline
+from nfvbed.report.figures.trials import trials_figure
 from nfvbed.report.terminal.explained import explained
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from tests.sample_results import with_tests
@@ -91,3 +93,21 @@ def test_a_row_that_was_not_measured_says_why() -> None:
 def test_no_line_is_wider_than_the_terminal(found: Explanation) -> None:
     for width in (70, 100):
         assert max(len(line) for line in text_of(found, width)) <= width
+
+
+def test_a_rows_trials_at_maximum_load_are_drawn_with_its_rate(found: Explanation) -> None:
+    drawing = trials_figure(found)
+    assert drawing is not None
+    spec = drawing.make(checked=True)
+    rate, trials = sorted(spec["datasets"].values(), key=len)
+    assert [record["median"] for record in rate] == [found.row.mrr.median_pps / 1e6]
+    assert len(trials) == sum(trial.preset == "mrr" for trial in found.trials) == 8
+    assert all(record["used"] for record in trials)
+    assert "8 trials at maximum load" in drawing.description
+
+
+def test_a_row_that_was_not_measured_says_why_first_and_is_not_drawn() -> None:
+    failed = explain([stored()], "linux-bridge/p2p/1518", OPTIONS)
+    assert trials_figure(failed) is None
+    assert headline(failed) == "failed: the switch died"
+    assert headline(explain([stored()], "linux-bridge/p2p/64", OPTIONS)).endswith(" Mpps, the baseline")

@@ -122,7 +122,10 @@ class OvsDpdk(OvsSwitch):
         )
 
     def own_ends(self, deployment: Deployment) -> Callable[[], AbstractContextManager[OwnEnds]] | None:
-        """Return its own taps where nfvbed writes the rules; around a mobile core the ends stay as they are."""
+        """Return its own taps where nfvbed writes the rules and frames stay as they are.
+
+        Around a mobile core the ends stay as they are.
+        """
         state, plan = OvsState.of(deployment), layout_of(deployment)
         numbers = port_numbers(plan)
         if plan.name == VEPC or not {"p0", "p1"} <= numbers.keys() or state.steering not in (STATIC_RULES, NORMAL):
