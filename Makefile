@@ -202,6 +202,12 @@ endif
 
 run-releases: releases
 
+# Revisions of which only the mode matters: generic from the third on.
+KNOWN_STEP := --revision own --revision mode=native --revision mode=generic --revision mode=generic,core_use=threaded-napi
+.PHONY: bisect-known
+bisect-known: build ## a bisection whose answer is known: from which revision on xdp is generic (BUDGET=15m)
+	@$(NFVBED) bisect xdp $(KNOWN_STEP) --budget $(or $(BUDGET),15m)
+
 run-openstack-vepc: devcloud-packages image-vepc
 
 # Published experiments with guests boot an image, and sockets in guests one whose agent starts their tools.
@@ -338,7 +344,7 @@ test-kolla-box: setup-test kolla-box ## a rack in a box: a healthy Keystone, an 
 	@$(PYTHON) tests/tiers.py kolla-box
 
 .PHONY: test-kolla-box-all
-test-kolla-box-all: setup-test kolla-box ## as test-kolla-box, with the machines' own tests and a whole cloud through all faults; an hour, no part of test
+test-kolla-box-all: setup-test kolla-box ## as test-kolla-box, with the machines' own tests, guests on two computes, two variants through all faults; two hours, no part of test
 	@$(PYTHON) tests/tiers.py kolla-box-all
 
 .PHONY: test-openstack

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Literal, get_args, get_origin
 
 import click
+import tackeroperations
 import vsperftests
 from manpage import manual
 
@@ -36,6 +37,7 @@ from nfvbed.spec import (
     flavor,
     kollarelease,
     machines,
+    neighbour,
     onos,
     pci,
     rack,
@@ -181,6 +183,11 @@ def page_vsperf_tests() -> str:
     return _page("VSPERF's tests", vsperftests.page(open_project(ROOT)))
 
 
+def page_tacker_operations() -> str:
+    """Return what operations in Tacker come to, and which test drove each."""
+    return _page("Tacker's operations", tackeroperations.page())
+
+
 def pages_of_files() -> dict[str, str]:
     """Return the pages on the user's files: an index, and one per kind of file or subject."""
     planes = _by_room(CATALOGUE.options)
@@ -195,7 +202,8 @@ def pages_of_files() -> dict[str, str]:
     sites += _model_tables(remote, without=(remote.RemoteHostSpec, remote.GeneratorHostSpec))
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)
     found["files/kolla-releases.md"] = _page_models("Releases of Kolla", "`kolla/releases/NAME.yml`.", kollarelease)
-    found["files/experiments.md"] = _page_models("Experiments", "`vsperf-conf/experiments/NAME.yml`.", experiment)
+    parts = (*_model_tables(experiment), *_model_tables(neighbour))
+    found["files/experiments.md"] = _page("Experiments", "`vsperf-conf/experiments/NAME.yml`.", *parts)
     found["files/tests.md"] = _page_tests(subjects)
     found |= {f"files/tests/{_name(module)}.md": _page_subject(module) for module in subjects}
     return found
@@ -410,6 +418,7 @@ PAGES = {
     "cli.md": page_cli,
     "exit-codes.md": page_exit_codes,
     "kolla-support.md": page_kolla_support,
+    "tacker-operations.md": page_tacker_operations,
     "vsperf-tests.md": page_vsperf_tests,
     "warnings.md": page_warnings,
     "search.md": page_search,

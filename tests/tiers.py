@@ -31,7 +31,7 @@ TIERS = (
 )
 """`make check` runs lint and contract, `make test` the others of the first line, `make test-paths` the second. Those of
 the third take 5 minutes, up to 18, 7, 20 to 60, up to 8, 70 minutes, 10 minutes,
-an hour, 12 minutes, and one to two hours."""
+two hours, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 BESIDE = () if os.environ.get("NFVBED_TESTS_BESIDE") == "0" else ("unit", "golden")

@@ -26,6 +26,8 @@ TOPOLOGIES: Final = (
     "pvvp",
     *(f"pv{n}p" for n in range(1, 9)),
     "pvpv",
+    "pvpv4",
+    "pvpv8",
     "v2v",
     "p2v",
     "v2p",

@@ -1,6 +1,7 @@
 """`nfvbed gate`: may a change go in? Interleaved rounds, and a verdict as exit code."""
 
 import re
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -181,13 +182,16 @@ def measured(project: Project, store: Store, study: Study, rules: GateRules | No
     from nfvbed.run.runner import Runner
     from nfvbed.run.tools import Tools
 
-    def open_site(study: Study, done: int) -> Site:
-        site = site_of(study, project.root, done)
-        site.begin(many=True)
-        return site
-
     end_like_interrupt()
-    with progress_on(Console(stderr=True)) as observer:
+    # A bisection measures again and again, each time on a site of its own: it is released when the run has ended.
+    with ExitStack() as opened, progress_on(Console(stderr=True)) as observer:
+
+        def open_site(study: Study, done: int) -> Site:
+            site = site_of(study, project.root, done)
+            opened.callback(site.close)
+            site.begin(many=True)
+            return site
+
         tools = Tools() if rules is None else Tools(decide=GateStoppingRule(rules))
         runner = Runner(store, open_site, tools, observer)
         run = runner.start(study)

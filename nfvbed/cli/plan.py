@@ -27,6 +27,7 @@ from nfvbed.records.quality import QualityWarning
 from nfvbed.report.throughput import claim
 from nfvbed.spec.conformance import conformance
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.neighbour import NeighbourSpec
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
@@ -111,6 +112,8 @@ def _print(
     console.print(table)
     for flavor in study.experiment.flavors:
         console.print(f"flavor {flavor.name}, of this experiment: {size_of(flavor)}", highlight=False, soft_wrap=True)
+    if (neighbour := study.experiment.neighbour) is not None:
+        console.print(f"beside every trial: {disturbance(neighbour)}", highlight=False, soft_wrap=True)
     for search in _searches(study):
         console.print(f"search {search}", highlight=False, soft_wrap=True)
     for line in left_out:
@@ -141,6 +144,17 @@ def _print(
         f"none begun after {span(study.experiment.repetitions.time_limit_s)}",
         highlight=False,
         soft_wrap=True,
+    )
+
+
+def disturbance(neighbour: NeighbourSpec) -> str:
+    """Return what a noisy neighbour is asked for, in words; how many workers it has depends on the machine."""
+    kinds = " and ".join(f"{part} of {kind}" for kind, part in neighbour.workers.items())
+    cores = ", ".join(map(str, neighbour.cores)) or "without packet work, else all"
+    memory = f", {neighbour.memory_percent:g} % of the memory" if neighbour.memory_percent is not None else ""
+    reserved = f" less {neighbour.reserved_cores}" if neighbour.reserved_cores else ""
+    return (
+        f"stress-ng, {kinds}; workers for {neighbour.load_percent:g} % of the cores{reserved}{memory}; cores: {cores}"
     )
 
 

@@ -49,6 +49,8 @@ class Setting(Record):
     """Name of the machine: see `machine_of`."""
     simulated: bool = False
     sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
+    neighbour: str = Field(default="", exclude_if=lambda line: not line)
+    """The noisy neighbour beside it; empty: none."""
 
     @property
     def cell(self) -> str:
@@ -61,6 +63,7 @@ class Setting(Record):
         """Its name, unique among settings: what addresses and acknowledgements are about."""
         way = "both ways" if self.bidirectional else "one way"
         mark = ", mirrored sessions" if self.sessions is Sessions.MIRRORED else ""
+        mark += f", beside {self.neighbour}" if self.neighbour else ""
         mark += ", simulated" if self.simulated else ""
         return f"{self.cell}, {self.flows} flows {way}, {self.test}, {self.site}, machine {self.machine}{mark}"
 

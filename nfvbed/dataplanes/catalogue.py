@@ -3,7 +3,8 @@
 A room is a package. Its module `options` has the model of a variant's options, named by its `dataplane`; its module
 `adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
 are not; adapters are imported when they are asked for: one whose library is missing takes nobody else down.
-Where kolla-ansible can deploy the data plane, its module `kolla` has the record for that, `KOLLA`.
+Where kolla-ansible can deploy the data plane, its module `kolla` has the record for that, `KOLLA`; a room of several
+data planes has a tuple of them.
 """
 
 from collections.abc import Mapping
@@ -37,6 +38,7 @@ ROOMS = {
     "linux-bridge": "nfvbed.dataplanes.linux_bridge",
     "macvtap": "nfvbed.dataplanes.macvtap",
     "ovn": "nfvbed.dataplanes.ovs.ovn",
+    "ovn-afxdp": "nfvbed.dataplanes.ovs.ovn",
     "ovs-afxdp": "nfvbed.dataplanes.ovs.afxdp",
     "ovs-dpdk": "nfvbed.dataplanes.ovs.dpdk",
     "ovs-kernel": "nfvbed.dataplanes.ovs.kernel",
@@ -89,12 +91,15 @@ class Catalogue:
         """Return the records for Kolla of the data planes that have one, by name.
 
         Raises:
-            InternalError: a room's is of another.
+            InternalError: a room has records, and none of this name.
         """
-        found: dict[str, KollaPlane] = {name: module.KOLLA for name, module in self.modules("kolla").items()}
-        for name, record in found.items():
-            if record.name != name:
-                raise InternalError(f"the record for Kolla is not of {name!r}", where=f"{self._rooms[name]}.kolla")
+        found: dict[str, KollaPlane] = {}
+        for name, module in self.modules("kolla").items():
+            records = (module.KOLLA,) if isinstance(module.KOLLA, KollaPlane) else module.KOLLA
+            own = [record for record in records if record.name == name]
+            if not own:
+                raise InternalError(f"there is no record for Kolla of {name!r}", where=f"{self._rooms[name]}.kolla")
+            (found[name],) = own
         return MappingProxyType(found)
 
     def kolla_plane(self, name: str) -> KollaPlane:

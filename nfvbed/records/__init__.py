@@ -7,6 +7,7 @@ from nfvbed.records.drops import CounterSource as CounterSource
 from nfvbed.records.quality import QualityWarning as QualityWarning
 from nfvbed.records.trial import CONNECTIONS as CONNECTIONS
 from nfvbed.records.trial import GENERATOR_GAPS as GENERATOR_GAPS
+from nfvbed.records.trial import NEIGHBOUR as NEIGHBOUR
 from nfvbed.records.trial import NOT_SEPARABLE as NOT_SEPARABLE
 from nfvbed.records.trial import SESSIONS as SESSIONS
 from nfvbed.records.trial import TRIAL_FORMAT as TRIAL_FORMAT

@@ -33,6 +33,8 @@ PORTS = "generator.ports"
 """Step of a fact that says how fast the generator's ports on NICs are: `speeds_mbps`."""
 SESSIONS = "sessions"
 """In a rig's description: the form of its traffic's sessions; absent: unreplied."""
+NEIGHBOUR = "neighbour"
+"""In a rig's description: the noisy neighbour beside its trials; absent: there was none."""
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
 Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""

@@ -3,8 +3,10 @@
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from nfvbed.compare.rows.rundata import neighbour_line
 from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.series import (
     CAME_TO_ITS_END,
@@ -100,11 +102,12 @@ class History:
             self._store.leave_out(run.id, error)
             return ()
 
-    def _sessions(self, rig_hash: str) -> Sessions:
-        """Return the form of a rig's traffic; a rig from before there was a choice names none."""
+    def _surroundings(self, machine: str, rig_hash: str) -> "Surroundings":
+        """Return what is around the cells of a rig; one from before there was a choice of sessions names none."""
         if rig_hash not in self._described:
             self._described[rig_hash] = described(self._store, rig_hash)
-        return Sessions(self._described[rig_hash].get(SESSIONS, Sessions.UNREPLIED))
+        rig = self._described[rig_hash]
+        return Surroundings(machine, Sessions(rig.get(SESSIONS, Sessions.UNREPLIED)), neighbour_line(rig))
 
     def _read(self, run: RunRecord) -> Iterable[SettingFigure | ExcludedRun]:
         """Yield the figures of a run that are samples; of what failed, or of a run that did, the state alone."""
@@ -118,9 +121,8 @@ class History:
             state = _state(run, cell)
             # A setting whose rate is not known: that it was to be measured is known of the rate alone.
             if (cell.id, MRR) not in seen and state[0] in NO_SAMPLE:
-                yield _left_out(
-                    _setting(run, cell, (self._machine(run), self._sessions(cell.rig_hash)), MRR), run, cell.id, state
-                )
+                around = self._surroundings(self._machine(run), cell.rig_hash)
+                yield _left_out(_setting(run, cell, around, MRR), run, cell.id, state)
 
     def _machine(self, run: RunRecord) -> str:
         if run.host_hash not in self._described:
@@ -129,7 +131,7 @@ class History:
 
     def _figures(self, run: RunRecord, subjects: Mapping[str, CellRecord]) -> Iterable[SettingFigure]:
         machine = self._machine(run)
-        sessions = {cell.id: self._sessions(cell.rig_hash) for cell in subjects.values()}
+        around = {cell.id: self._surroundings(machine, cell.rig_hash) for cell in subjects.values()}
         rates: dict[str, list[float]] = {}
         emulated, at_most = set(), Counter[str]()
         for visit in self._store.visit_rates(run.id):
@@ -141,7 +143,7 @@ class History:
             # What came back beyond what was sent makes a rate an upper bound: the median of most such visits is none.
             if cell.id in rates and cell.id not in emulated and 2 * at_most[cell.id] <= len(rates[cell.id]):
                 figure = MRR, median(rates[cell.id]), "frames/s"
-                yield _measured(run, cell, (machine, sessions[cell.id]), figure, warnings.get(cell.id, ()))
+                yield _measured(run, cell, around[cell.id], figure, warnings.get(cell.id, ()))
         results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
         of_tests: dict[tuple[str, str], list[QualityWarning]] = {}
         for entry in results:
@@ -149,8 +151,17 @@ class History:
         for cell_id, figure in (*_of_tests(results), *_relative(self._store.results(run.id))):
             if cell_id not in emulated:
                 carried = of_tests.get((cell_id, figure[0].partition(":")[0]), ())
-                place = (machine, sessions[cell_id])
-                yield _measured(run, subjects[cell_id], place, figure, tuple(dict.fromkeys(carried)))
+                yield _measured(run, subjects[cell_id], around[cell_id], figure, tuple(dict.fromkeys(carried)))
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is around a cell: runs of a series share it."""
+
+    machine: str
+    sessions: Sessions
+    neighbour: str
+    """The noisy neighbour; empty: none."""
 
 
 Figure = tuple[str, float, str]
@@ -173,8 +184,7 @@ def _left_out(setting: Setting, run: RunRecord, cell: str, state: tuple[Status, 
     return ExcludedRun(setting=setting, run=run.id, at=run.started_at, cell=cell, status=status, reason=reason)
 
 
-def _setting(run: RunRecord, cell: CellRecord, place: tuple[str, Sessions], test: str) -> Setting:
-    machine, sessions = place
+def _setting(run: RunRecord, cell: CellRecord, around: Surroundings, test: str) -> Setting:
     return Setting(
         variant=cell.variant,
         topology=cell.topology,
@@ -184,22 +194,23 @@ def _setting(run: RunRecord, cell: CellRecord, place: tuple[str, Sessions], test
         bidirectional=cell.bidirectional,
         test=test,
         site=run.site,
-        machine=machine,
+        machine=around.machine,
         simulated=cell.simulated,
-        sessions=sessions,
+        sessions=around.sessions,
+        neighbour=around.neighbour,
     )
 
 
 def _measured(
     run: RunRecord,
     cell: CellRecord,
-    place: tuple[str, Sessions],
+    around: Surroundings,
     figure: Figure,
     warnings: tuple[QualityWarning, ...],
 ) -> SettingFigure:
     test, value, unit = figure
     return SettingFigure(
-        setting=_setting(run, cell, place, test),
+        setting=_setting(run, cell, around, test),
         run=run.id,
         at=run.started_at,
         cell=cell.id,

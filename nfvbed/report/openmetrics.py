@@ -52,6 +52,7 @@ def labels_of(setting: Setting) -> dict[str, str]:
         "flows": str(setting.flows),
         "directions": "both" if setting.bidirectional else "one",
         "sessions": setting.sessions.value,
+        "neighbour": setting.neighbour,
         "test": setting.test,
         "site": setting.site,
         "machine": setting.machine,
@@ -61,7 +62,7 @@ def labels_of(setting: Setting) -> dict[str, str]:
 
 LABELS: Final = (
     *("variant", "topology", "vnf", "frame_size_bytes", "flows", "directions"),
-    *("sessions", "test", "site", "machine", "simulated"),
+    *("sessions", "neighbour", "test", "site", "machine", "simulated"),
 )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nfvbed.records import Deployment
+from nfvbed.run.neighbour import Neighbour
 from nfvbed.run.tools import Measures
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
@@ -22,3 +23,5 @@ class Setup:
     info: GeneratorInfo
     generator: ReopenableGenerator
     """What `measures` measures with; it can free its ports for other traffic."""
+    neighbour: Neighbour | None = None
+    """What disturbs the trials on purpose; None: nothing does."""

@@ -20,11 +20,12 @@ from nfvbed.errors import (
 from nfvbed.measure.warnings import ON_NICS, speeds_mbps
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
-from nfvbed.records import SESSIONS, Deployment, MissingPrerequisite, Preset, Sessions, Status
+from nfvbed.records import NEIGHBOUR, SESSIONS, Deployment, MissingPrerequisite, Preset, Sessions, Status
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import RunContext
 from nfvbed.run.ledger import Exclusion, RunLedger
 from nfvbed.run.losses import next_step, nothing_came, total_loss
+from nfvbed.run.neighbour import MeasuresBeside, beside
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, TestRunner
@@ -81,9 +82,14 @@ class DeploymentRunner:
         number, begun = trials[0].round, list[str]()
         cells = dict.fromkeys(trial.cell for trial in trials)
         try:
-            with self._deployed(key, variant, number) as deployment, self._generator(deployment, key, number) as open_:
+            with (
+                self._deployed(key, variant, number) as deployment,
+                self._generator(deployment, key, number) as open_,
+                beside(self._site, deployment, self._plan.experiment.neighbour) as neighbour,
+            ):
                 measures = self._tools.measure_with(self._site, deployment, open_)
-                setup = Setup(self._site, variant, deployment, measures, open_.hello(), open_)
+                measures = measures if neighbour is None else MeasuresBeside(measures, neighbour)
+                setup = Setup(self._site, variant, deployment, measures, open_.hello(), open_, neighbour)
                 for cell, group in groupby(trials, key=lambda trial: trial.cell):
                     begun.append(cell)
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
@@ -143,8 +149,9 @@ class DeploymentRunner:
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
         sessions = self._plan.experiment.traffic.sessions_in(cell.topology)
-        rig = self._ledger.put_blob("rig", with_sessions(self._site.rig(setup.deployment), sessions))
-        self._ledger.register(cell, config, rig)
+        rig = with_sessions(self._site.rig(setup.deployment), sessions)
+        rig |= {} if setup.neighbour is None else {NEIGHBOUR: setup.neighbour.described()}
+        self._ledger.register(cell, config, self._ledger.put_blob("rig", rig))
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):
             with self._failure_reported(trial, setup):

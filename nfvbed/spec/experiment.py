@@ -8,6 +8,7 @@ from nfvbed.records import Sessions, VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, chains, layout
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.neighbour import NeighbourSpec
 from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import MRR_TEST, AnyTest, MrrTest, TestSpec, check_together, label_of
@@ -147,7 +148,7 @@ class Experiment(SpecModel):
     altered: dict[str, AlteredVariant] = Field(default_factory=dict)
     """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)
-    """Paths of frames: `p2p`, `pvp`, `pvvp`, `pvpv`, `pcp`, or chains `pv1p` to `pv8p`."""
+    """Paths of frames: `p2p`, `pvp`, `pvvp`, `pvpv` (`pvpv4`, `pvpv8`), `pcp`, or chains `pv1p` to `pv8p`."""
     chains: ChainsSpec | None = None
     """Chains of VNFs beside the topologies; None: none."""
     vnfs: tuple[VnfUse, ...] = ()
@@ -164,6 +165,8 @@ class Experiment(SpecModel):
     """Frame sizes of topologies with VNFs, where they are to be fewer; None: the same."""
     traffic: TrafficSpec = TrafficSpec()
     """Traffic of every cell."""
+    neighbour: NeighbourSpec | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Noisy neighbour beside every deployment; None: none."""
     trials: TrialsSpec = TrialsSpec()
     """Lengths of trials."""
     repetitions: RepetitionsSpec = RepetitionsSpec()

@@ -1,8 +1,8 @@
 """Topologies by name: what lies on the path from outside end 0 to outside end 1, and which ports the switch joins.
 
 Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chains `pv1p` to `pv8p`, parallel `pvpv`,
-`v2v`, `p2v`, `v2p`, and `pcp` (a container between the ports). `vepc` is laid out as pvp: its VNF is a mobile core, its
-outside ends the eNB's end of S1-U and the server behind SGi.
+`pvpv4`, `pvpv8`, `v2v`, `p2v`, `v2p`, and `pcp` (a container between the ports). `vepc` is laid out as pvp: its VNF is
+a mobile core, its outside ends the eNB's end of S1-U and the server behind SGi.
 """
 
 import re
@@ -19,8 +19,10 @@ CHAINS = "pvNp"
 
 VEPC = "vepc"
 """The topology whose VNF is a mobile core."""
-SIDE_BY_SIDE = {1: "pvp", 2: "pvpv"}
-"""The topologies in which so many VNFs share the flows."""
+PARALLEL = "pvpv"
+"""In a variant's file: two, four and eight VNFs side by side."""
+SIDE_BY_SIDE = {1: "pvp", 2: PARALLEL, 4: "pvpv4", 8: "pvpv8"}
+"""The topologies in which so many VNFs share the flows; rules share them out by bits, so it is a power of two."""
 
 _CHAIN = re.compile(r"pv([1-9][0-9]?)p")
 
@@ -134,13 +136,14 @@ def layout(name: str) -> Layout:
     lengths = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1, VEPC: 1}
     if name in lengths:
         return _chain(name, range(lengths[name]))
-    if name == "pvpv":
+    if is_parallel(name):
+        count = next(vnfs for vnfs, known in SIDE_BY_SIDE.items() if known == name)
         cables = [
-            Cable(*pair, share=(vnf, 2))
-            for vnf in (0, 1)
+            Cable(*pair, share=(vnf, count))
+            for vnf in range(count)
             for pair in ((outside[0], End(vnf, 0)), (End(vnf, 1), outside[1]))
         ]
-        return Layout(name, 2, tuple(cables))
+        return Layout(name, count, tuple(cables))
     if name == "p2v":
         return Layout(name, 1, (Cable(outside[0], End(0, 0)),), (EndKind.GENERATOR, EndKind.SINK))
     if name == "v2p":
@@ -148,7 +151,8 @@ def layout(name: str) -> Layout:
     if name == "v2v":
         return Layout(name, 2, (Cable(End(0, 0), End(1, 0)),), (EndKind.SOURCE, EndKind.SINK))
     raise ValueError(
-        f"unknown topology {name!r}: there are p2p, pvp, pvvp, pv1p to pv{MAX_CHAIN}p, pvpv, v2v, p2v, v2p, pcp, vepc"
+        f"unknown topology {name!r}: there are p2p, pvp, pvvp, pv1p to pv{MAX_CHAIN}p, pvpv, pvpv4, pvpv8, v2v, p2v,"
+        " v2p, pcp, vepc"
     )
 
 
@@ -176,18 +180,34 @@ def without_chains(topologies: Iterable[str]) -> tuple[str, ...]:
 
 
 def offers(topologies: tuple[str, ...], name: str) -> bool:
-    """Return whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
-    return name in topologies or (CHAINS in topologies and is_chain(name))
+    """Return whether a variant that lists these topologies has that one.
+
+    `pvNp` stands for chains of every length, `pvpv` for every number of VNFs side by side.
+    """
+    return name in topologies or family_of(name) in topologies
 
 
 def each_of(topologies: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the topologies that a variant lists, with a chain of every length in the place of `pvNp`; each once."""
-    return tuple(dict.fromkeys(name for listed in topologies for name in (chains() if listed == CHAINS else [listed])))
+    """Return the topologies that a variant lists, with all of a family in the place of its name; each once."""
+    families = {CHAINS: chains(), PARALLEL: tuple(name for name in SIDE_BY_SIDE.values() if is_parallel(name))}
+    return tuple(dict.fromkeys(name for listed in topologies for name in families.get(listed, (listed,))))
 
 
 def is_chain(name: str) -> bool:
     """Return whether this is a chain of VNFs of some length."""
     return _CHAIN.fullmatch(name) is not None
+
+
+def is_parallel(name: str) -> bool:
+    """Return whether this is several VNFs side by side."""
+    return name in SIDE_BY_SIDE.values() and name != SIDE_BY_SIDE[1]
+
+
+def family_of(name: str) -> str:
+    """Return the name that a variant's file has for topologies like this one: `pvNp`, `pvpv`, else its own."""
+    if is_chain(name):
+        return CHAINS
+    return PARALLEL if is_parallel(name) else name
 
 
 def _known(name: str) -> str:

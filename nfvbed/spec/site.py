@@ -158,7 +158,7 @@ class HostSiteSpec(SiteSpec):
     """Hugepage memory for the generator and the reference, on top of the variant's own."""
     generator_port_kinds: dict[str, PortKind] = Field(default_factory=dict)
     """Kinds of the generator's ports, by the variant's name, where its data plane has several and another one than the
-    first is wanted: `{vpp: memif}`."""
+    first is wanted."""
     onos: OnosSpec | None = None
     """ONOS that `steering: onos` uses."""
     cables: Cables = ()

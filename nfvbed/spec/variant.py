@@ -15,7 +15,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import CellRole, PortKind, VnfKind
 from nfvbed.spec.framelimits import FrameLimit, narrowest, of_ports, of_vnf
 from nfvbed.spec.gateway import GATEWAYS, require_ports
-from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
+from nfvbed.spec.layout import OfferedTopology, each_of, family_of, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, names_of
 from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfUse
@@ -121,7 +121,7 @@ class Variant(VariantFile):
         """Return why the variant does not offer this topology; empty where it does."""
         if offers(self.topologies, topology):
             return ""
-        why = self.not_applicable.get(topology) or (self.not_applicable.get(CHAINS, "") if is_chain(topology) else "")
+        why = self.not_applicable.get(topology) or self.not_applicable.get(family_of(topology), "")
         offered = ", ".join(self.topologies) or "none"
         return f"variant {self.name} has no topology {topology}{f': {why}' if why else f'; it has {offered}'}"
 

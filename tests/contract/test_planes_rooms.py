@@ -70,7 +70,6 @@ MAY = {
     "nfvbed/host/probes/findings.py": "the doctor's topic of a machine's SR-IOV",
     "nfvbed/sites/lab/examine.py": "the doctor's topic of a machine's SR-IOV",
     "nfvbed/spec/rack.py": "the role of a NIC in a rack's file",
-    "nfvbed/spec/site.py": "an example of a site's file",
     "nfvbed/vnfs/descriptors/requestedresources.py": "a word of TOSCA's",
     "nfvbed/vnfs/descriptors/epa.py": "a word of TOSCA's",
     "nfvbed/vnfs/descriptors/legacy.py": "a word of TOSCA's",

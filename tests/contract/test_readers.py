@@ -74,6 +74,7 @@ OWN_JSON = {
     "nfvbed/host/workspace/trialsign.py",
     "nfvbed/sharedcache.py",
     "nfvbed/sites/kolla/executor/journal.py",
+    "nfvbed/sites/kolla/executor/succession.py",
     "nfvbed/dataplanes/computes/linked.py",
     "nfvbed/dataplanes/computes/packages.py",
     "nfvbed/cloud/box/images/build.py",

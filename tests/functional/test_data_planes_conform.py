@@ -16,6 +16,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.ovs.binaries import binaries_of
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import RELEASES_WITH_OVN
 from nfvbed.dataplanes.ovs.packagesets import ReleaseName
 from nfvbed.errors import (
     GeneratorError,
@@ -260,11 +261,17 @@ class TestOtherVariant:
         plane.destroy()
 
 
+OF_RELEASES = {"ovs-dpdk": get_args(ReleaseName), "ovn": RELEASES_WITH_OVN, "ovs-overlay-local": get_args(ReleaseName)}
+"""Variants, and the releases of Open vSwitch that they can have."""
+SLEEPING = ("3.1", "3.5", "4.0")
+"""Releases whose polling threads can sleep, so that two hosts can share a core."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("release", get_args(ReleaseName))
-def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, release):
+@pytest.mark.parametrize(("name", "release"), [(name, one) for name, known in OF_RELEASES.items() for one in known])
+def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, name, release):
     """The newest, which the tier slow unpacks, and the others of which there is a root: `make releases` unpacks all."""
-    variant = validated("ovs-dpdk", release=release)
+    variant = validated(name, release=release)
     try:
         root = binaries_of(variant.options).root
     except PrerequisiteError as missing:
@@ -277,8 +284,24 @@ def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, rel
         assert versions["openvswitch"].startswith(f"{release}.")
         assert versions["dpdk"].removeprefix("DPDK ") == packages["dpdk"].partition("-")[0]
         assert versions["libc6"] == packages["libc6"] and f"{len(packages)} of " in versions["packages"]
+        assert versions.get("ovn") == (packages["ovn-host"].partition("-")[0] if name == "ovn" else None)
         assert_counted(plane)
-        plane.site.reset(plane.deployment, 0)
+        if name != "ovs-overlay-local":  # Its hosts are not reset.
+            plane.site.reset(plane.deployment, 0)
+            assert_counted(plane)
+        plane.destroy()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", SLEEPING)
+def test_two_hosts_of_a_release_pass_every_frame_through_their_tunnel(tmp_path, release):
+    variant = validated("ovs-overlay-geneve", release=release, underlay="veth", rules=0)
+    try:
+        binaries_of(variant.options)
+    except PrerequisiteError as missing:
+        pytest.skip(str(missing))
+    with deployed(Case(variant, "p2p"), tmp_path) as plane:
+        assert plane.deployment.versions["openvswitch"].startswith(f"{release}.")
         assert_counted(plane)
         plane.destroy()
 

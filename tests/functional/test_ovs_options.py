@@ -93,6 +93,24 @@ def test_each_queue_that_the_switch_receives_on_is_sent_on_and_counted(lab, vari
         lab.destroy(deployment)
 
 
+def test_frames_leave_with_the_tag_that_the_rules_push_and_are_all_known_again(lab):
+    deployment = lab.deploy(validated("ovs-dpdk", flows="push-vlan"), "p2p")
+    generator = lab.open_generator(deployment)
+    try:
+        wait_for_links(generator)
+        lab.wait_for_generator(deployment)
+        request = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=5_000)
+        result = pass_all(generator, request).result
+        assert all((way.received, way.corrupted) == (way.sent, 0) for way in result.directions)
+        cached = unixctl.command(Path(deployment.control["unixctl"]), "dpctl/dump-flows")
+        found = [flow for flow in cached.splitlines() if "udp" in flow or "0x0800" in flow]
+        assert len(found) == 2, cached
+        assert all("actions:push_vlan(vid=0,pcp=0)," in flow for flow in found), cached
+    finally:
+        generator.close()
+        lab.destroy(deployment)
+
+
 def test_what_cannot_be_is_unsupported_before_anything_starts(lab):
     support = lab.probe(validated("ovs-dpdk", n_rxq=17))
     assert (support.readiness, support.fix) == (Readiness.UNSUPPORTED, "n_rxq: 16 at most")

@@ -26,8 +26,8 @@ def _site(lab_with_vnfs):
     return lab_with_vnfs
 
 
-def deploy(site, variant, forwarding):
-    return site.deploy(PROJECT.load_variant(variant), "pvpv", vnf=vnf(forwarding))
+def deploy(site, variant, forwarding, topology="pvpv"):
+    return site.deploy(PROJECT.load_variant(variant), topology, vnf=vnf(forwarding))
 
 
 def entered(before, after, vnf):
@@ -54,9 +54,12 @@ def test_flow_number_i_reaches_vnf_number_i_of_the_bridge_and_comes_back(site, f
     site.destroy(deployment)
 
 
-@pytest.mark.parametrize(("variant", "forwarding"), [("linux-bridge", "bridge"), ("ovs-dpdk", "io")])
-def test_trace_shows_every_vnfs_share(site, variant, forwarding):
-    deployment = deploy(site, variant, forwarding)
+@pytest.mark.parametrize(
+    ("variant", "forwarding", "topology"),
+    [("linux-bridge", "bridge", "pvpv"), ("ovs-dpdk", "io", "pvpv4"), ("xdp", "xdp", "pvpv4")],
+)
+def test_trace_shows_every_vnfs_share(site, variant, forwarding, topology):
+    deployment = deploy(site, variant, forwarding, topology)
     generator = site.open_generator(deployment)
     try:
         report = retried(lambda: run_trace(site, deployment, generator, 64, 200), lambda report: report.complete)
@@ -64,7 +67,9 @@ def test_trace_shows_every_vnfs_share(site, variant, forwarding):
         generator.close()
     assert report.complete, report
     for direction in report.directions:
-        assert [share.vnf for share in direction.shares] == ["vnf1", "vnf2"]
+        assert [share.vnf for share in direction.shares] == [
+            f"vnf{number + 1}" for number in range(len(deployment.vnfs))
+        ]
         shares = [share.entered for share in direction.shares]
         assert sum(shares) == direction.sent
         assert max(shares) - min(shares) <= 1

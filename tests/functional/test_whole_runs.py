@@ -5,7 +5,9 @@ Short: that every step hands on what the next one needs, not what the rates are.
 
 import csv
 import json
+import os
 from math import exp
+from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -109,6 +111,46 @@ def test_run_compare_and_report_of_two_switches_with_and_without_two_vnfs(before
     assert all(name in page for name in VARIANTS)
     with next(path for path in files if path.name == "comparison.csv").open() as table:
         assert {line["cell"] for line in csv.DictReader(table)} >= set(CELLS)
+
+
+BESIDE = """
+name: beside
+title: Beside a noisy neighbour
+purpose: survey
+variants: [linux-bridge]
+topologies: [p2p]
+frame_sizes: [64]
+trials: {warmup_s: 0, mrr_trials: 1, mrr_duration_s: 0.1, paced_duration_s: 0.1}
+repetitions: {needed: 1, max_rounds: 1}
+neighbour: {workers: {cpu: 1, memory: 1}, reserved_cores: 1023}
+ceilings: false
+"""
+
+
+def stress_processes():
+    names = (path.read_text().strip() for path in Path("/proc").glob("[0-9]*/comm") if path.exists())
+    return [name for name in names if name.startswith("stress-ng")]
+
+
+def test_a_noisy_neighbour_is_in_the_rig_and_ends_with_the_run(before, ask, tmp_path):
+    experiment, store = tmp_path / "beside.yml", tmp_path / "results.sqlite"
+    experiment.write_text(BESIDE)
+    earlier = stress_processes()
+    status, printed, errors = ask("run", experiment, "--store", store, "--no-doctor", "--json")
+    assert status == 0, errors
+    assert stress_processes() == earlier
+    run = json.loads(printed)["run"]["id"]
+    with Store.open(str(store), read_only=True) as opened:
+        (cell,) = opened.cells(run)
+        beside = opened.get_blob(cell.rig_hash)["neighbour"]
+        assert {trial.status for trial in opened.trials(run)} == {Status.OK}
+    assert beside["program"].startswith("stress-ng ")
+    assert beside["workers"] == {"cpu": 1, "memory": 1}
+    assert set(beside["cores"]) <= os.sched_getaffinity(0)
+    status, printed, errors = ask("compare", run, "--store", store, "--json")
+    assert status == 0, errors
+    (row,) = json.loads(printed)["rows"]
+    assert any(note.startswith("beside a noisy neighbour: stress-ng ") for note in row["notes"])
 
 
 def test_a_quick_search_and_latencies(before, ask, tmp_path):

@@ -33,8 +33,6 @@ WAIT_S = 60.0
 DEPLOYED_S = 3600
 """Longer than any stage takes on a loaded machine."""
 FAILED, INTERRUPTED = 20, 130
-DEPLOY = ("deploy", "ovs-dpdk", "--site", "box")
-"""A whole cloud."""
 MACHINES = ("controller", "compute1", "compute2")
 """Those that Kolla deploys something on."""
 SEND = """
@@ -48,12 +46,22 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
 
 
 class Rack:
-    """A project with a box."""
+    """A project with a box.
 
-    def __init__(self, root: Path) -> None:
+    Args:
+        root: of the project.
+        site: name of the box's site.
+    """
+
+    def __init__(self, root: Path, site: str) -> None:
         self.root = root
-        self.places = BoxPlaces.of(root, "box")
-        self.cloud = RackPlaces.of(root, "box")
+        self.site = site
+        self.at = ("--site", site)
+        self.deploy = ("deploy", "ovs-dpdk", *self.at)
+        """A whole cloud."""
+        self.destroy = ("destroy", *self.at, "--yes", site)
+        self.places = BoxPlaces.of(root, site)
+        self.cloud = RackPlaces.of(root, site)
 
     def nfvbed(self, *words: str, status: int = 0, timeout_s: float = 600) -> str:
         """Run a command that ends with this exit status; return what it printed."""
@@ -93,7 +101,7 @@ class Rack:
 
     def is_verified(self) -> bool:
         """Return whether the cloud is as its variant wants it."""
-        return self._run(("verify", "--site", "box", "--no-probe"), DEPLOYED_S).returncode == 0
+        return self._run(("verify", *self.at, "--no-probe"), DEPLOYED_S).returncode == 0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -101,18 +109,18 @@ class Rack:
 
     def status(self):
         """Return what runs: all of it is well."""
-        return json.loads(self.nfvbed("rack", "status", "--json"))
+        return json.loads(self.nfvbed("rack", "status", *self.at, "--json"))
 
     def look(self):
         """Return what runs, whether all of it is well or not."""
-        return json.loads(self._run(("rack", "status", "--json"), 120).stdout)
+        return json.loads(self._run(("rack", "status", *self.at, "--json"), 120).stdout)
 
     def on(self, machine: str, *words: str) -> str:
-        return self.nfvbed("rack", "shell", machine, *words)
+        return self.nfvbed("rack", "shell", *self.at, machine, *words)
 
     def listen(self, machine, device, *words):
         """Start to listen; the frames are read from what this returns."""
-        box = find_box(open_project(self.root).load_site("box"), self.root)
+        box = find_box(open_project(self.root).load_site(self.site), self.root)
         argv = box.machine(machine).enter_argv(
             ["timeout", "--foreground", "60", "tcpdump", "-lnne", "-i", device, *words]
         )
@@ -127,6 +135,18 @@ class Rack:
         while "listening on" not in process.stdout.readline():
             assert process.poll() is None
         return process
+
+    def frames_came_both_ways(self, *variants: str) -> None:
+        """Check that the newest run measured these and no others, and what became of their frames."""
+        run = json.loads(self.nfvbed("export", "latest"))
+        assert {cell["variant"]: cell["status"] for cell in run["cells"]} == dict.fromkeys(variants, "ok"), run["cells"]
+        for cell in run["cells"]:
+            trials = [one for one in run["trials"] if one["cell"] == cell["id"] and one["status"] == "ok"]
+            ways = list(zip(*(trial["directions"] for trial in trials), strict=True))
+            assert len(ways) == 2 and all(sum(one["received"] for one in way) > 0 for way in ways), cell["variant"]
+            for way in ways:
+                assert all(one["received"] <= one["sent"] for one in way)
+                assert not any(one["duplicated"] or one["corrupted"] or one["reordered"] for one in way)
 
     def send(self, machine, device, destination, tag=None):
         header = destination + "020000000001" + ("" if tag is None else f"8100{tag:04x}")
@@ -257,10 +277,11 @@ def waited(what: str, until: Callable[[], Found], within_s: float = WAIT_S) -> F
 
 
 @contextmanager
-def made(root: Path, *, registry: bool) -> Iterator[Rack]:
+def made(root: Path, *, registry: bool, site: str = "box") -> Iterator[Rack]:
     """Make a project with a box; at the end nothing of it is left.
 
     Args:
+        site: name of the box's site.
         registry: whether it has images of its own, of which tests take some away: links to those of the checkout,
             which are built where they are not there.
     """
@@ -276,12 +297,12 @@ def made(root: Path, *, registry: bool) -> Iterator[Rack]:
         built = images.storage(CHECKOUT, print)
         shutil.copytree(built, root / IMAGES_DIRECTORY / "storage", copy_function=os.link)
         shutil.copy(built.with_name("storage.json"), root / IMAGES_DIRECTORY)
-    rack = Rack(root)
+    rack = Rack(root, site)
     pages, links = POOL.read_text(), {path.name for path in LINKS.iterdir()}
     try:
         yield rack
     finally:
-        rack.nfvbed("rack", "stop")
+        rack.nfvbed("rack", "stop", *rack.at)
     assert rack.traces() == []
     assert int(POOL.read_text()) <= int(pages) and {path.name for path in LINKS.iterdir()} == links
     shutil.rmtree(root)

@@ -49,7 +49,7 @@ def find_scope(
         rigs: rig descriptions by hash, to list what differs.
     """
     obstacle = _obstacle(candidate, baseline) or _other_gateway(candidate, baseline, rigs or {})
-    obstacle = obstacle or _other_sessions(candidate, baseline)
+    obstacle = obstacle or _other_sessions(candidate, baseline) or _other_neighbour(candidate, baseline)
     if obstacle:
         return ScopeFinding(scope=Scope.NOT_COMPARABLE, reason=obstacle)
     if candidate.vnf == NATIVE and candidate.variant != baseline.variant:
@@ -110,6 +110,14 @@ def _other_sessions(candidate: CellSummary, baseline: CellSummary) -> str:
     if candidate.sessions is baseline.sessions:
         return ""
     return f"their traffic had different sessions: {candidate.sessions.value} and {baseline.sessions.value}"
+
+
+def _other_neighbour(candidate: CellSummary, baseline: CellSummary) -> str:
+    """Return that one was disturbed on purpose otherwise than the other, or nothing."""
+    if candidate.neighbour == baseline.neighbour:
+        return ""
+    beside = [side.neighbour or "none" for side in (candidate, baseline)]
+    return f"beside different noisy neighbours: {beside[0]} and {beside[1]}"
 
 
 def _controlled(candidate: CellSummary, baseline: CellSummary) -> ScopeFinding:

@@ -1,9 +1,10 @@
 """What a comparison is made from: one run's records, as the store gives them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nfvbed.records import SESSIONS, CellRecord, RunRecord, Sessions, Support, TrialRecord
+from nfvbed.records import NEIGHBOUR, SESSIONS, CellRecord, RunRecord, Sessions, Support, TrialRecord
 from nfvbed.records.results import ResultRecord
 from nfvbed.spec.options import IO_PATHS
 
@@ -36,6 +37,10 @@ class RunData:
         """Return the form of a cell's traffic, as its rig has it; where it has none there was no choice yet."""
         return Sessions(self.rigs.get(cell.rig_hash, {}).get(SESSIONS, Sessions.UNREPLIED))
 
+    def neighbour_of(self, cell: CellRecord) -> str:
+        """Return the noisy neighbour beside a cell's trials, in one line; empty: there was none."""
+        return neighbour_line(self.rigs.get(cell.rig_hash, {}))
+
     @property
     def simulated(self) -> bool:
         """Whether its numbers are a simulation's; no run has both."""
@@ -48,3 +53,14 @@ class RunData:
     def io_path_of(self, cell: CellRecord) -> str:
         """Return the way by which frames pass the ports outside; empty where it is not known (older runs on veth)."""
         return self.io_paths.get(cell.config_hash) or IO_PATHS.get(cell.port_kind, "")
+
+
+def neighbour_line(rig: Mapping[str, Any]) -> str:
+    """Return a rig's noisy neighbour in one line: its program, workers and cores; empty: there was none."""
+    found = rig.get(NEIGHBOUR)
+    if not isinstance(found, Mapping):
+        return ""
+    workers = ", ".join(f"{count} {kind}" for kind, count in found["workers"].items())
+    percent = found["memory_percent"]
+    memory = f", {percent:g} % of the memory" if percent is not None else ""
+    return f"{found['program']}: {workers} workers on cores {', '.join(map(str, found['cores']))}{memory}"

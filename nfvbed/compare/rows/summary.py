@@ -107,6 +107,8 @@ class CellSummary(Record):
     rig_hash: str
     sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
     """Sessions of its traffic; rows from before there was a choice have unreplied ones."""
+    neighbour: str = Field(default="", exclude_if=lambda line: not line)
+    """The noisy neighbour beside its trials; empty: there was none."""
     simulated: bool
     placement_class: str
     """`all`: every trial counts; else the class that was asked for."""
@@ -227,6 +229,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         ports=data.ports_of(cell),
         io_path=data.io_path_of(cell),
         sessions=data.sessions_of(cell),
+        neighbour=data.neighbour_of(cell),
         host_hash=data.run.host_hash,
         placement_class=view.placement_class,
         status=status,
@@ -240,7 +243,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
         warnings=row_warnings(used, mrr, (unused, _maximum(census)), _rules_of(cell, view)),
-        notes=(*_notes(cell, pace), *_sessions_note(data, cell), *_roundings(maximum)),
+        notes=(*_notes(cell, pace), *_sessions_note(data, cell), *_neighbour_note(data, cell), *_roundings(maximum)),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
 
@@ -296,6 +299,11 @@ def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
     if cell.config_hash in data.tracking:
         return ("sessions: unreplied; neither direction answers the other, and every connection stays new",)
     return ()
+
+
+def _neighbour_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
+    line = data.neighbour_of(cell)
+    return (f"beside a noisy neighbour: {line}",) if line else ()
 
 
 def _roundings(trials: Sequence[TrialRecord]) -> tuple[str, ...]:

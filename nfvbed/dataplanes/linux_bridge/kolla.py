@@ -22,7 +22,7 @@ KOLLA = KollaPlane(
         "2026.1": unsupported(
             "Neutron dropped its Linux bridge agent in 2025.1, and kolla-ansible with it", possible_on="ocata"
         ),
-        "ocata": ReleaseSupport("kolla", ("nfvbed_host",)),
+        "ocata": ReleaseSupport("kolla"),
     },
     neutron=NeutronParts(agent=_AGENT, of_compute=(_AGENT.name,), mechanisms=("linuxbridge", "l2population")),
 )

@@ -91,13 +91,15 @@ def check_steering(kind: str, rules: tuple[Rule, ...]) -> None:
     """Refuse a bridge that does not forward by one static rule for each port at the generator.
 
     Raises:
-        TableNotApplicable: a learning switch, or flows shared out over VNFs.
+        TableNotApplicable: a learning switch, rules that change frames, or flows shared out over VNFs.
         UnsupportedError: somebody else writes the rules.
     """
     if kind == "normal":
         raise TableNotApplicable(
             "the bridge has one rule (NORMAL) and forwards by the addresses it learns: address-caching measures those"
         )
+    if kind == "push-vlan":
+        raise TableNotApplicable("the rules put a VLAN tag on each frame, which entries for flows do not")
     if any(rule.udp_source for rule in rules):
         raise TableNotApplicable(
             "the rules of this topology share flows out over VNFs, by the fields that entries match"

@@ -44,10 +44,12 @@ _WHOLE_PORT = 0xFFFF
 _ETH_TYPES = {4: 0x0800, 6: 0x86DD}
 _IP_PROTO_UDP = 17
 _INSTRUCTION_APPLY = 4
-_ACTION_OUTPUT = 0
+_ACTION_OUTPUT, _ACTION_PUSH_VLAN = 0, 17
 _DELETE = 3
 _APPLY_ACTIONS = struct.Struct("!HH4x")
 _OUTPUT = struct.Struct("!HHIH6x")
+_PUSH_VLAN = struct.Struct("!HHH2x").pack(_ACTION_PUSH_VLAN, 8, 0x8100)
+"""Puts an 802.1Q tag of VLAN 0 on a frame (section 7.2.4.6)."""
 _FLOW_REQUEST = struct.Struct("!B3xII4xQQ")
 _AGGREGATE = struct.Struct("!QQI4x")
 _FLOW_ENTRY = struct.Struct("!HBxIIHHHHH2xQQQ")
@@ -86,11 +88,14 @@ class Rule:
     udp_source: UdpSource | None = None
     ipv4_source: int | None = None
     """Address that a frame must come from, as a number; with `udp_source` of version 4."""
+    push_vlan: bool = False
+    """Whether frames leave with one more VLAN tag."""
 
     @property
     def forwarding(self) -> "Forwarding":
         """What the rule does, without its cookie and other fields that only count or name it."""
-        return Forwarding(0, self.priority, frozenset(_fields(self)), (f"output:{self.output}",))
+        actions = (*((f"action:{_PUSH_VLAN.hex()}",) if self.push_vlan else ()), f"output:{self.output}")
+        return Forwarding(0, self.priority, frozenset(_fields(self)), actions)
 
 
 @dataclass(frozen=True)
@@ -154,8 +159,8 @@ def message(kind: int, xid: int, body: bytes = b"") -> bytes:
 
 def add_rule(rule: Rule) -> bytes:
     """Return the body of a FLOW_MOD that adds a rule to table 0 (section 7.3.4.1)."""
-    action = _OUTPUT.pack(0, _OUTPUT.size, rule.output, 0)
-    instruction = _APPLY_ACTIONS.pack(4, _APPLY_ACTIONS.size + len(action)) + action
+    actions = (_PUSH_VLAN if rule.push_vlan else b"") + _OUTPUT.pack(0, _OUTPUT.size, rule.output, 0)
+    instruction = _APPLY_ACTIONS.pack(4, _APPLY_ACTIONS.size + len(actions)) + actions
     head = _FLOW_MOD.pack(rule.cookie, 0, 0, 0, 0, 0, rule.priority, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
     return head + _match(_fields(rule)) + instruction
 

@@ -10,8 +10,9 @@ from nfvbed.dataplanes.ovs.packagesets import PackageSetOptions
 class OvsOptions(PackageSetOptions):
     """How Open vSwitch's bridge forwards, and how much of that its datapath may cache."""
 
-    flows: Literal["port-to-port", "normal"] = "port-to-port"
-    """Flow rules. `port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""
+    flows: Literal["port-to-port", "normal", "push-vlan"] = "port-to-port"
+    """Flow rules. `port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone);
+    `push-vlan`: as port-to-port, and frames leave with an 802.1Q tag of VLAN 0 more (p2p alone)."""
     steering: Literal["static", "controller", "onos"] = "static"
     """Writer of the rules of the cables: nfvbed, its OpenFlow controller, or the site's ONOS."""
     mac_table_size: int | None = Field(None, ge=10, le=1_000_000)

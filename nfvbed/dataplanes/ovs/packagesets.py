@@ -6,6 +6,7 @@ of their parts.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -24,6 +25,21 @@ ReleaseName = Literal["2.15", "3.1", "3.5", "4.0"]
 """Releases of Open vSwitch, as in `setup/suites.txt`."""
 
 
+@dataclass(frozen=True)
+class VersionNeed:
+    """A setting that is asked for, and the versions of Open vSwitch that have it: others accept it silently."""
+
+    setting: str
+    """As in the variant's file."""
+    of_switch: str
+    """Its name in Open vSwitch."""
+    since: tuple[int, int] = (0, 0)
+    until: tuple[int, int] | None = None
+    """The first that has it no more; None: all newer ones have it."""
+    instead: str = ""
+    """Value that every version has."""
+
+
 class PackageSetOptions(DataPlaneOptions):
     """Where the daemons come from."""
 
@@ -37,6 +53,16 @@ class PackageSetOptions(DataPlaneOptions):
     program: str | None = Field(default=None, min_length=1, exclude_if=lambda value: value is None)
     """Folder of another Open vSwitch: a build tree, the prefix of an installation, or a root as `make releases` makes
     them."""
+
+    @property
+    def version_needs(self) -> tuple[VersionNeed, ...]:
+        """What is asked for that some versions do not have."""
+        return ()
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is the Open vSwitch of `make setup`, or the system's."""
+        return self.release is None and self.program is None
 
     @classmethod
     def changes_of(cls, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ class OvsState(State):
     """Path of the network namespace that the switch runs in."""
     bridge: str
     steering: str
-    """Kind of the writer of its rules; `normal`: one rule, a learning switch."""
+    """Kind of the writer of its rules; `normal`: one rule, a learning switch; `push-vlan`: rules that put a tag on."""
     control_cores: Cores
     daemon_cores: Cores
     """Where ovs-vswitchd's own threads may run."""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
@@ -18,7 +18,7 @@ from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.catalogue import steering
-from nfvbed.dataplanes.ovs.steering.path import steering_path
+from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, wait_for_forwarding
 from nfvbed.dataplanes.ovs.telemetry import OvsReader
 from nfvbed.dataplanes.reader import CounterReader
@@ -31,6 +31,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.records.state import PlaneState, State
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant, options_of
 
 BRIDGE = "br0"
@@ -39,6 +40,13 @@ VNF_PORT_MIB = 64
 RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database"
 NORMAL = "normal"
 """In place of a steering: one rule, a learning switch."""
+PUSH_VLAN = "push-vlan"
+"""In place of a steering: a rule per direction that puts a VLAN tag on."""
+_FIXED: Mapping[str, str] = {
+    NORMAL: "a learning switch has no path",
+    PUSH_VLAN: "its rules change frames between the two ports outside",
+}
+"""Why nobody changes the rules of a bridge that has no steering."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +121,9 @@ class OvsSwitch(DataPlane):
         """Write the cables' rules into the bridge."""
         bridge = self._bridge(deployment)
         kind = OvsState.of(deployment).steering
-        if kind == NORMAL:
+        if kind in _FIXED:
             with steps.timed("deploy.rules"), BridgeController(bridge.management) as connection:
-                connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
+                connection.add_rules(_fixed_rules(kind, request.layout))
             return
         self._steerings[deployment.id] = writer = steering(kind, request.onos)
         steps.add(writer.set_up(bridge, steering_path(request.layout)).steps)
@@ -179,7 +187,7 @@ class OvsSwitch(DataPlane):
         its rules by itself once the switch has found it again.
         """
         bridge, workspace = self._bridge(deployment), self._workspace(deployment)
-        instance = OvsInstance(workspace, _binaries(deployment), OvsState.of(deployment).daemon_cores)
+        instance = OvsInstance(workspace, deployed_binaries(deployment), OvsState.of(deployment).daemon_cores)
         steps = Steps()
         with instance.connect() as database:
             with steps.timed("reset.kill"):
@@ -193,9 +201,9 @@ class OvsSwitch(DataPlane):
 
     def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
         kind, path = OvsState.of(deployment).steering, steering_path(layout_of(deployment))
-        if kind == NORMAL:
+        if kind in _FIXED:
             with BridgeController(bridge.management) as connection:
-                connection.add_rules([openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)])
+                connection.add_rules(_fixed_rules(kind, layout_of(deployment)))
         elif kind == "static":
             steering(kind).set_up(bridge, path)
         else:
@@ -208,17 +216,17 @@ class OvsSwitch(DataPlane):
             writer.tear_down(self._bridge(deployment))
 
     def chain(self, deployment: Deployment) -> ChainControl:
-        """Return the order of VNFs where the rules are nfvbed's; a learning switch has no path, an ONOS its own."""
+        """Return the order of VNFs where the rules are a steering's of nfvbed; an ONOS has its own."""
         kind, writer = OvsState.of(deployment).steering, self._steering(deployment)
         if writer is None:
-            fixed = "a learning switch has no path" if kind == NORMAL else "its rules are ONOS's"
+            fixed = _FIXED.get(kind, "its rules are ONOS's")
             return FixedChain(fixed, f"variant {deployment.variant}, steering {kind}", STATIC)
         return OvsChain(deployment, self._bridge(deployment), writer)
 
     def _steering(self, deployment: Deployment) -> Steering | None:
         """Return the writer of the rules; None where there is none, or for an ONOS that another process knows."""
         kind = OvsState.of(deployment).steering
-        if deployment.id not in self._steerings and kind not in (NORMAL, "onos"):
+        if deployment.id not in self._steerings and kind not in (*_FIXED, "onos"):
             self._steerings[deployment.id] = steering(kind)
         return self._steerings.get(deployment.id)
 
@@ -241,13 +249,31 @@ class OvsSwitch(DataPlane):
         return self._workspaces[deployment.id]
 
 
+def _fixed_rules(kind: str, plan: Layout) -> list[openflow.Rule]:
+    """Return the rules of a bridge that has no steering."""
+    if kind == NORMAL:
+        return [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
+    return [replace(rule, push_vlan=True) for rule in path_rules(steering_path(plan))]
+
+
 def _check_flows(options: OvsOptions, vnfs: int) -> None:
-    if options.flows == "normal" and vnfs:
+    why = {
+        NORMAL: "a learning switch joins all ports with each other, so no path leads through VNFs",
+        PUSH_VLAN: "each pass through the switch would put another tag on a frame",
+    }
+    if options.flows in why and vnfs:
         raise UnsupportedError(
-            "a learning switch joins all ports with each other, so no path leads through VNFs",
-            where="flows: normal",
+            why[options.flows],
+            where=f"flows: {options.flows}",
             observed=f"a topology with {vnfs} VNFs",
             fix="flows: port-to-port, or topology p2p",
+        )
+    if options.flows == PUSH_VLAN and options.steering != "static":
+        raise UnsupportedError(
+            "rules that change frames are written by nfvbed alone",
+            where=f"flows: {options.flows}",
+            observed=f"steering: {options.steering}",
+            fix="steering: static",
         )
 
 
@@ -259,14 +285,14 @@ def _state(request: DeployRequest, options: OvsOptions, started: StartedSwitch) 
         openflow=str(instance.management_socket(BRIDGE)),
         netns=started.netns,
         bridge=BRIDGE,
-        steering=NORMAL if options.flows == "normal" else options.steering,
+        steering=options.flows if options.flows in _FIXED else options.steering,
         control_cores=request.arrangement.control_cores,
         daemon_cores=started.daemon_cores,
         programs=str(instance.binaries.root),
     )
 
 
-def _binaries(deployment: Deployment) -> OvsBinaries:
+def deployed_binaries(deployment: Deployment) -> OvsBinaries:
     """Return the programs that a deployment was made with.
 
     Raises:

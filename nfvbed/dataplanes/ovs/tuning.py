@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.packagesets import PackageSetOptions
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.spec.layout import each_of
@@ -71,7 +72,7 @@ def check_affinity(variant: Variant) -> None:
         raise next(iter(misfits.values()))
 
 
-def check_version(options: OvsUserspaceOptions, binaries: OvsBinaries) -> None:
+def check_version(options: PackageSetOptions, binaries: OvsBinaries) -> None:
     """Check that this Open vSwitch has what is asked for; one that lacks a setting accepts it silently.
 
     Raises:

@@ -1,11 +1,11 @@
 """Options of Open vSwitch's userspace datapath: its polling threads, its receive queues and its caches."""
 
-from dataclasses import dataclass
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.packagesets import VersionNeed
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.layout import Layout
@@ -15,21 +15,6 @@ from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 MOST_SLEEP_US = 10_000
-
-
-@dataclass(frozen=True)
-class VersionNeed:
-    """A setting that is asked for, and the versions of Open vSwitch that have it: others accept it silently."""
-
-    setting: str
-    """As in the variant's file."""
-    of_switch: str
-    """Its name in Open vSwitch."""
-    since: tuple[int, int] = (0, 0)
-    until: tuple[int, int] | None = None
-    """The first that has it no more; None: all newer ones have it."""
-    instead: str = ""
-    """Value that every version has."""
 
 
 class AutoLoadBalance(SpecModel):

@@ -51,8 +51,8 @@ def _of_role(compute: KollaCompute) -> dict[str, Any]:
 KOLLA = KollaPlane(
     name=_NAME,
     releases={
-        "2026.1": ReleaseSupport("kolla", ("nfvbed_host", _MAKES_FUNCTIONS)),
-        "ocata": ReleaseSupport("roles", ("nfvbed_host", _MAKES_FUNCTIONS, "nfvbed_sriov_agent")),
+        "2026.1": ReleaseSupport("kolla", (_MAKES_FUNCTIONS,)),
+        "ocata": ReleaseSupport("roles", (_MAKES_FUNCTIONS, "nfvbed_sriov_agent")),
     },
     nics=NicUse(
         role="sriov",

@@ -59,7 +59,7 @@ def _of_role(compute: KollaCompute) -> dict[str, Any]:
 KOLLA = KollaPlane(
     name="vpp",
     releases={
-        "2026.1": ReleaseSupport("roles", ("nfvbed_host", "nfvbed_nics", _ROLE)),
+        "2026.1": ReleaseSupport("roles", ("nfvbed_nics", _ROLE)),
         "ocata": unsupported(
             "nfvbed's mechanism driver and agent for VPP are for Python 3, and Ocata's Neutron is on Python 2",
             possible_on="2026.1",

@@ -5,8 +5,6 @@ from typing import Any
 
 from nfvbed.sites.kolla.model import Order
 
-PREPARES_HOST = "nfvbed_host"
-"""Role that sets hugepages, isolated cores and the command line of a machine's kernel."""
 PYTHON_FOLDER = "/opt/nfvbed"
 """A machine's folder of modules that Kolla's containers are given."""
 _LOCAL_SETTINGS = "/etc/openstack-dashboard/local_settings.d"
@@ -43,7 +41,7 @@ def _volumes(pairs: Mapping[str, str]) -> list[str]:
 def of_machine(order: Order, name: str) -> dict[str, Any]:
     """Return a machine's roles, and their variables."""
     host, plane = order.site.hosts[name], order.plane_on(name)
-    roles = [*_of_variant(order, name)] if host.is_compute else []
+    roles = [*order.support_on(name).roles] if host.is_compute else []
     if host.is_controller:
         roles += dict.fromkeys(role for one in order.planes for role in one.neutron.roles if role not in roles)
         first = name == order.controllers[0]
@@ -56,13 +54,3 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
             {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.stays_with_kernel
         ]
     return found | (plane.variables.of_roles(order.compute(name)) if host.is_compute else {})
-
-
-def _of_variant(order: Order, name: str) -> tuple[str, ...]:
-    """Return the roles of a compute's variant; computes of different variants are prepared alike.
-
-    Otherwise twins would run with different command lines of the kernel, and nothing could be said of their variants.
-    """
-    own = order.support_on(name).roles
-    alike = (PREPARES_HOST,) if order.pinning.is_mixed and PREPARES_HOST in order.roles else ()
-    return tuple(dict.fromkeys((*alike, *own)))

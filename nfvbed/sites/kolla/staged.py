@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from nfvbed.sites.kolla.executor import destroying, journal, stages
+from nfvbed.sites.kolla.executor import destroying, journal, stages, succession
 from nfvbed.sites.kolla.executor.deploying import RackRequest, deploy, is_another, prepare, require_free
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured.tenants import require_own
 from nfvbed.sites.kolla.pinning import pinning_of
-from nfvbed.sites.kolla.preflight.checks import examine
 from nfvbed.sites.stages import CloudOrder, DeployedCloud, Observer
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
@@ -21,11 +20,12 @@ def deploy_order(
     wish, places = _wish(project, site, order), RackPlaces.of(project.root, site.name)
     prepare(project, wish)  # before another one is taken down for it
     if order.replaces and _has_another(places, wish):
+        succession.require_machines(project, wish)
         require_own(places, site.name, evict=order.evicts)
         confirm()
         for line in destroying.destroy(project, site, observer):
             observer.say(line)
-    existed = deploy(project, wish, observer, examine)
+    existed = deploy(project, wish, observer, succession.examine)
     found = journal.read(places)
     record = found.model_dump(mode="json") if found else {}
     return DeployedCloud(wish.pinning.name, existed, places.clouds, places.logs, record, wish.tags)
@@ -39,6 +39,7 @@ def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> t
     if not (order.replaces and _has_another(places, wish)):
         require_free(found, wish)
     else:
+        succession.require_machines(project, wish)
         require_own(places, site.name, evict=order.evicts)
         lines += destroying.foresee(project, site.name)
     for stage in stages.deploying(project.root, site, order.tags):

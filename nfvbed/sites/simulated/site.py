@@ -221,7 +221,7 @@ def _refuse_unsimulated(topology: str, vnf: VnfChoice | None) -> None:
             "this is not simulated",
             where=f"topology {topology}",
             observed=f"VNF of kind {vnf.kind.value}" if vnf else "no VNF",
-            fix="simulate pvp, pvvp, chains or pvpv with process VNFs",
+            fix="simulate pvp, pvvp, chains or VNFs side by side, with process VNFs",
         )
 
 

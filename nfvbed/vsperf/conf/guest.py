@@ -11,6 +11,7 @@ from nfvbed.spec.vnf import VnfSpec
 from nfvbed.vsperf.conf.draft import Draft, one_of
 from nfvbed.vsperf.conf.guestflavor import map_flavor, queues_of, same_for_all
 from nfvbed.vsperf.conf.settings import TestSettings
+from nfvbed.vsperf.conf.testids import WITH_VNIC
 from nfvbed.vsperf.conf.testpmd import PARAMS, GuestTestpmd, map_testpmd
 from nfvbed.vsperf.conf.treatment import Relevance
 
@@ -23,10 +24,6 @@ _WITHOUT_VNIC: Final = ("QemuDpdkVhostCuse",)
 VNF: Final = "vloop"
 PORTS: Final = 2
 """Of a VNF."""
-_NATURAL: Final[Mapping[str, str]] = MappingProxyType(
-    {"vhost-user": "ovs-dpdk vpp ovs-dpdk-pci vpp-pci", "tap": "ovs-kernel linux-bridge"}
-)
-"""The variants that give a virtual machine such ports anyway."""
 _SAME: Final = frozenset(("io", "mac", "macswap", "5tswap"))
 _NEAR: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -63,9 +60,8 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
     queues = queues_of(draft, settings)
     vnf, flavor = catalogue.load_vnf(VNF), None
     if kind is VnfKind.VM:
-        natural = _NATURAL.get(vnic, "").split()
         # Left open where it makes no difference, so that another variant can be measured beside.
-        if not set(draft.experiment.get("variants", ())) <= set(natural):
+        if not set(draft.experiment.get("variants", ())) <= set(WITH_VNIC.get(vnic, ())):
             use["vnic"] = vnic
         _image(draft, settings, use)
         flavor = map_flavor(draft, settings, vnf, catalogue)

@@ -1,8 +1,7 @@
 """Maps WHITELIST_NICS to the variant whose outer ports are these NICs, and compares them with the site's cables."""
 
 import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Final
 
 from nfvbed.errors import UnsupportedError
@@ -10,10 +9,9 @@ from nfvbed.spec.pci import ENDS
 from nfvbed.spec.site import SiteSpec
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
+from nfvbed.vsperf.conf.testids import ON_NICS
 
 SETTING: Final = "WHITELIST_NICS"
-ON_NICS: Final[Mapping[str, str]] = MappingProxyType({"ovs-dpdk": "ovs-dpdk-pci", "vpp": "vpp-pci"})
-"""Variant with virtual outer ports: the same switch on NICs."""
 _ADDRESS: Final = re.compile(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[01][0-9a-f]\.[0-7])(\|vf[0-9]+)?", re.IGNORECASE)
 _VIRTUAL: Final = "the switch's outer ports are virtual here, no NICs"
 

@@ -18,15 +18,17 @@ from nfvbed.vsperf.conf.accounting import account
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.guest import map_guests
 from nfvbed.vsperf.conf.jumbo import map_jumbo
-from nfvbed.vsperf.conf.nics import ON_NICS, require_cables
+from nfvbed.vsperf.conf.load import map_load
+from nfvbed.vsperf.conf.modification import map_modification
+from nfvbed.vsperf.conf.nics import require_cables
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
 from nfvbed.vsperf.conf.steps import KEYWORD, MissingStepError, without_steps
-from nfvbed.vsperf.conf.switch import OVS, VPP, WITH_PMD, map_switch
+from nfvbed.vsperf.conf.switch import map_switch
 from nfvbed.vsperf.conf.testcase import TestCase
-from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind, topology_of
+from nfvbed.vsperf.conf.testids import ON_NICS, TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
-from nfvbed.vsperf.conf.treatment import Relevance
+from nfvbed.vsperf.conf.treatment import FEATURES_OF, Relevance
 
 OTHERWISE: Final = ("choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",)
 NAME_PREFIX: Final = "vsperf-"
@@ -101,7 +103,10 @@ def select(
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))
     _unknown_parts(draft, case)
-    matters = _of_switch(map_switch(draft, own, project))
+    variant = map_switch(draft, own, project, case)
+    map_modification(draft, case, variant, topology)
+    map_load(draft, own, case)
+    matters = _of_switch(variant)
     search = _map(draft, own, kind, topology)
     if topology and layout(topology).vnfs:
         matters |= map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
@@ -125,10 +130,7 @@ def select(
 
 def _of_switch(variant: str | None) -> frozenset[Relevance]:
     """Return the features of a test with a variant, among those that settings can be about."""
-    found = {Relevance.ALWAYS}
-    found |= {Relevance.OVS} if variant in OVS else set()
-    found |= {Relevance.OVS_DPDK if variant == WITH_PMD else Relevance.OVS_KERNEL} if variant in OVS else set()
-    return frozenset(found | ({Relevance.VPP} if variant == VPP else set()))
+    return FEATURES_OF.get(variant or "", frozenset()) | {Relevance.ALWAYS}
 
 
 def _advice(draft: Draft) -> tuple[str, ...]:
@@ -180,12 +182,7 @@ def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) 
 
 def _unknown_parts(draft: Draft, case: TestCase) -> None:
     """Report the keywords that ask for what nfvbed does not do."""
-    for keyword, text in (
-        ("Load", "no load is made beside the test"),
-        ("Frame Modification", "no frames are changed by the switch"),
-        ("Tunnel Operation", "there are no tunnels"),
-        ("Tunnel Type", "there are no tunnels"),
-    ):
+    for keyword, text in (("Tunnel Operation", "the ends of a tunnel are both in the switch, never in the generator"),):
         if case.keywords.get(keyword):
             draft.lacks(text, SettingValue(keyword, case.keywords[keyword], case.place_of(keyword)))
     for keyword, text in (("Collector", "nfvbed accounts CPU time in every trial itself"),):

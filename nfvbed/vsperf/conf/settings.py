@@ -21,6 +21,8 @@ DEFAULTED: Final = frozenset(
         "VNF",
         "GUEST_LOOPBACK",
         "GUEST_TESTPMD_FWD_MODE",
+        "TUNNEL_TYPE",
+        "LOADGEN",
     )
 )
 """Settings that have VSPERF's default where no file gives them a value; all else nfvbed's own files decide then."""

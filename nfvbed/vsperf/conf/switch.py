@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from nfvbed.spec.loader import Project
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
-from nfvbed.vsperf.conf.nics import ON_NICS, map_nics
+from nfvbed.vsperf.conf.nics import map_nics
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
-from nfvbed.vsperf.conf.testids import VARIANT_OF
+from nfvbed.vsperf.conf.testcase import TestCase
+from nfvbed.vsperf.conf.testids import ON_NICS, VARIANT_OF
+from nfvbed.vsperf.conf.tunnel import PLAIN, map_tunnel
 
 NONE: Final = "none"
 MAX_PMD_CORES: Final = 64
@@ -41,8 +43,11 @@ _RX_QUEUES: Final = {WITH_PMD: "n_rxq", VPP: "rx_queues"}
 _FORWARDING: Final = {"xconnect": "l2-cross-connect", "bridge": "bridge-domain"}
 
 
-def map_switch(draft: Draft, settings: TestSettings, project: Project) -> str | None:
+def map_switch(draft: Draft, settings: TestSettings, project: Project, case: TestCase) -> str | None:
     """Map the data plane; one without a variant is missing, and no other replaces it.
+
+    Args:
+        case: the test, whose deployment may be a tunnel within the switch.
 
     Returns:
         The name of the variant whose switch it is, on virtual ports; None where the test has no switch.
@@ -53,7 +58,10 @@ def map_switch(draft: Draft, settings: TestSettings, project: Project) -> str | 
         return None
     name = VARIANT_OF[one_of(draft, found, (*VARIANT_OF, NONE))]
     draft.nics = map_nics(draft, settings, name)
-    variant = ON_NICS[name] if draft.nics else name
+    tunnelled = map_tunnel(draft, settings, case)
+    if tunnelled and name != WITH_PMD:
+        draft.lacks("tunnels are between Open vSwitches with DPDK", found)
+    variant = tunnelled or (ON_NICS[name] if draft.nics else name)
     if variant not in project.variant_names:
         draft.lacks(f"there is no variant {variant} (deploy/variants/{variant}.yml)", found)
     draft.put("variants", [variant], found)
@@ -63,7 +71,7 @@ def map_switch(draft: Draft, settings: TestSettings, project: Project) -> str | 
         _threads(draft, settings)
         _dpdk_config(draft, settings)
     if name in OVS:
-        _idle(draft, settings)
+        _idle(draft, settings, tunnelled is not None)
     if name == VPP:
         _vpp(draft, settings)
     _build(draft, settings, found)
@@ -88,7 +96,9 @@ def _queues(draft: Draft, settings: TestSettings, option: str) -> None:
         count = 0 if queues is None else whole(draft, queues, 0, MAX_QUEUES)
         if queues is None or count <= 1:
             continue
-        if draft.nics or option == _RX_QUEUES[WITH_PMD]:
+        if draft.variant_options.keys() >= PLAIN.keys():
+            draft.lacks("the overlay's ports have one queue", queues, f"give {name} = 0")
+        elif draft.nics or option == _RX_QUEUES[WITH_PMD]:
             draft.variant_options[option] = count
         else:
             text = "VPP's vhost-user ports have one queue here"
@@ -119,9 +129,11 @@ def _dpdk_config(draft: Draft, settings: TestSettings) -> None:
             draft.lacks("other_config of Open vSwitch has what the variant's options say", found.at(key))
 
 
-def _idle(draft: Draft, settings: TestSettings) -> None:
+def _idle(draft: Draft, settings: TestSettings, tunnelled: bool) -> None:
     found = settings.get("VSWITCH_FLOW_TIMEOUT")
-    if found is not None:
+    if found is not None and tunnelled:
+        draft.differs(found, "the overlay's switches have Open vSwitch's own time")
+    elif found is not None:
         draft.variant_options["max_idle_ms"] = whole(draft, found, MIN_IDLE_MS, MAX_IDLE_MS)
 
 

@@ -7,8 +7,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from nfvbed.spec.layout import MAX_CHAIN, layout
+from nfvbed.spec.layout import MAX_CHAIN, SIDE_BY_SIDE, layout
 from nfvbed.vsperf.conf.testcase import TestCase
+from nfvbed.vsperf.conf.tunnel import IN_SWITCH
 
 
 class TestKind(StrEnum):
@@ -50,6 +51,12 @@ VARIANT_OF: Final[Mapping[str, str]] = MappingProxyType(
     {"OvsDpdkVhost": "ovs-dpdk", "OvsVanilla": "ovs-kernel", "VppDpdkVhost": "vpp"}
 )
 """By VSWITCH: the variant that is the same data plane."""
+ON_NICS: Final[Mapping[str, str]] = MappingProxyType({"ovs-dpdk": "ovs-dpdk-pci", "vpp": "vpp-pci"})
+"""Variant with virtual outer ports: the same switch on NICs."""
+WITH_VNIC: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"vhost-user": ("ovs-dpdk", "vpp", "ovs-dpdk-pci", "vpp-pci"), "tap": ("ovs-kernel", "linux-bridge")}
+)
+"""By the kind of a virtual machine's ports: the variants that give it such ports unasked."""
 _SERIAL: Final = re.compile(r"pvvp([0-9]*)")
 _PARALLEL: Final = re.compile(r"pvpv([0-9]*)")
 
@@ -60,12 +67,14 @@ def topology_of(deployment: str, kubernetes: bool = False) -> str | None:
         return "pcp" if deployment == "p2p" else None
     if deployment in ("p2p", "pvp"):
         return deployment
+    if deployment == IN_SWITCH:
+        return "p2p"
     serial, parallel = _SERIAL.fullmatch(deployment), _PARALLEL.fullmatch(deployment)
     if serial:
         count = int(serial[1] or 2)
         return {1: "pvp", 2: "pvvp"}.get(count, f"pv{count}p") if 1 <= count <= MAX_CHAIN else None
     if parallel:
-        return {1: "pvp", 2: "pvpv"}.get(int(parallel[1] or 2))
+        return SIDE_BY_SIDE.get(int(parallel[1] or 2))
     return None
 
 
@@ -110,7 +119,9 @@ class TestId:
         traffic |= {"multistream": self.multistream} if self.multistream else {}
         traffic |= {} if self.bidirectional else {"bidir": "False"}
         traffic |= {"burst_size": 1000} if self.traffic_type == "burst" else {}
-        keywords = {**dict(self.keywords), "Parameters": {"TRAFFIC": traffic}}
+        keywords = dict(self.keywords)
+        generator = {"LOADGEN": "StressNg"} if "Load" in keywords else {}
+        keywords["Parameters"] = {**generator, "TRAFFIC": traffic}
         return TestCase(name, self.deployment, self.title, keywords, None, self.kubernetes)
 
 
@@ -122,8 +133,8 @@ _BACK: Final = "rfc2544_back2back"
 _SCALE: Final = 8000
 
 
-def _load(pattern: str, load: int) -> tuple[tuple[str, Any], ...]:
-    return (("Load", {"pattern": pattern, "load": load}),)
+def _load(**load: Any) -> tuple[tuple[str, Any], ...]:
+    return (("Load", load),)
 
 
 def _overlay(operation: str) -> tuple[tuple[str, Any], ...]:
@@ -150,8 +161,12 @@ TEST_IDS: Final[Mapping[str, TestId]] = MappingProxyType(
         "pvp_back2back": TestId("pvp", _BACK, "Longest burst without loss through one VNF"),
         "pvvp_tput": TestId("pvvp", _TPUT, "Throughput through two VNFs"),
         "pvvp_back2back": TestId("pvvp", _BACK, "Longest burst without loss through two VNFs"),
-        "phy2phy_cpu_load": TestId("p2p", _TPUT, "Throughput beside CPU load", keywords=_load("c", 100)),
-        "phy2phy_mem_load": TestId("p2p", _TPUT, "Throughput beside memory load", keywords=_load("m", 50)),
+        "phy2phy_cpu_load": TestId(
+            "p2p", _TPUT, "Throughput beside CPU load", keywords=_load(load=100, reserved=4, pattern="c")
+        ),
+        "phy2phy_mem_load": TestId(
+            "p2p", _TPUT, "Throughput beside memory load", keywords=_load(load=50, pattern="m", load_memory=80)
+        ),
         "phy2phy_tput_vpp": TestId("p2p", _TPUT, "VPP: throughput, port to port", keywords=_VPP),
         "phy2phy_cont_vpp": TestId("p2p", _CONT, "VPP: continuous stream, port to port", keywords=_VPP),
         "phy2phy_back2back_vpp": TestId("p2p", _BACK, "VPP: longest burst, port to port", keywords=_VPP),
@@ -167,7 +182,9 @@ TEST_IDS: Final[Mapping[str, TestId]] = MappingProxyType(
         "2pvp_udp_dest_flows": TestId("pvpv2", _CONT, "Continuous stream through two VNFs side by side"),
         "4pvp_udp_dest_flows": TestId("pvpv4", _CONT, "Continuous stream through four VNFs side by side"),
         "6pvp_udp_dest_flows": TestId("pvpv6", _CONT, "Continuous stream through six VNFs side by side"),
-        "overlay_p2p_mod_tput": TestId("ptunp", _TPUT, "Overlay, both ways in the switch", bidirectional=False),
+        "overlay_p2p_mod_tput": TestId(
+            IN_SWITCH, _TPUT, "Overlay, both ways in the switch", 0, False, (("Tunnel Type", "vxlan"),)
+        ),
         "overlay_p2p_tput": TestId("op2p", _TPUT, "Overlay", 0, False, _overlay("encapsulation")),
         "overlay_p2p_cont": TestId("op2p", _CONT, "Overlay", 0, False, _overlay("encapsulation")),
         "overlay_p2p_decap_tput": TestId("op2p", _TPUT, "Overlay", 0, False, _overlay("decapsulation")),

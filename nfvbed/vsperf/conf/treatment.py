@@ -37,6 +37,16 @@ class Relevance(StrEnum):
     VPP = "tests of VPP"
 
 
+FEATURES_OF: Final[Mapping[str, frozenset[Relevance]]] = MappingProxyType(
+    {
+        "ovs-dpdk": frozenset((Relevance.OVS, Relevance.OVS_DPDK)),
+        "ovs-kernel": frozenset((Relevance.OVS, Relevance.OVS_KERNEL)),
+        "vpp": frozenset((Relevance.VPP,)),
+    }
+)
+"""Features of a test's switch, by its variant."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A setting of VSPERF, with its treatment in nfvbed."""
@@ -91,6 +101,8 @@ _USED: Final = (
     _used("which NICs are the switch's outer ports, and their queues", "WHITELIST_NICS VSWITCH_DPDK_MULTI_QUEUES"),
     _used("options of the variant", "VSWITCH_FLOW_TIMEOUT", Relevance.OVS),
     _used("options of the variant", "VSWITCH_VPP_ARGS VSWITCH_VPP_L2_CONNECT_MODE", Relevance.VPP),
+    _used("the overlay variant of a tunnel within the switch", "TUNNEL_TYPE"),
+    _used("the noisy neighbour of tests with a Load", "LOADGEN"),
     _used("which build of the switch is measured", "PATHS"),
     _used("the VNFs", "VNF GUEST_LOOPBACK", Relevance.VNFS),
     _used("the image of the VNFs", "GUEST_IMAGE", Relevance.GUESTS),
@@ -114,7 +126,6 @@ _MISSING: Final = (
     _missing("there are no virtual functions among the switch's outer ports", "SRIOV_ENABLED", accepts=(False,)),
     _missing("tests run on Kubernetes where they are in K8SPERFORMANCE_TESTS alone", "K8S", accepts=(False,)),
     _missing("the last-level cache is not partitioned", "LLC_ALLOCATION", accepts=(False,)),
-    _missing("no load is made beside the test", "LOADGEN", accepts=("DummyLoadGen",)),
     _missing("rules have the fields that the path needs, and one table", "OVS_FLOW_TEMPLATE", Relevance.OVS),
     _missing("rules are in one table", "OVS_ROUTING_TABLES", Relevance.OVS, accepts=(False,)),
     _missing(_BUILD, "OVS_DIR OVS_DIR_USER", Relevance.OVS_DPDK),
@@ -150,7 +161,7 @@ _GUEST: Final = "nfvbed's guests have an agent; nobody logs in, and no DPDK is b
 _ADDRESS: Final = "the path's ports have addresses of nfvbed's own"
 _SOCKET: Final = "names of sockets and bridges, and which side makes a socket; frames take the same path"
 _MEMORY: Final = "nfvbed reserves the hugepages that the switch and the guests need, on the nodes of their cores"
-_TUNNEL: Final = "of tests with tunnels, which are refused"
+_TUNNEL: Final = "of tests with tunnels: nfvbed's overlay has addresses, bridges and network identifiers of its own"
 _COLLECTOR: Final = "nfvbed accounts CPU time in every trial itself"
 _LOAD: Final = "of background load; LOADGEN says whether there is any"
 _CACHE: Final = "of cache partitions; LLC_ALLOCATION says whether there are any"
@@ -269,7 +280,7 @@ _NOTED: Final = (
         TUNNEL_MODIFY_BRIDGE_MAC1 TUNNEL_MODIFY_BRIDGE_MAC2 TUNNEL_MODIFY_BRIDGE_IP1 TUNNEL_MODIFY_BRIDGE_IP2
         TUNNEL_INT_BRIDGE_IP TRAFFICGEN_PORT1_MAC TRAFFICGEN_PORT2_MAC TRAFFICGEN_PORT1_IP TRAFFICGEN_PORT2_IP
         VXLAN_VNI VXLAN_FRAME_L2 VXLAN_FRAME_L3 VXLAN_FRAME_L4 GRE_FRAME_L2 GRE_FRAME_L3 GRE_FRAME_L4
-        GENEVE_FRAME_L2 GENEVE_FRAME_L3 GENEVE_FRAME_L4 TUNNEL_TYPE SUPPORTED_TUNNELING_PROTO
+        GENEVE_FRAME_L2 GENEVE_FRAME_L3 GENEVE_FRAME_L4 SUPPORTED_TUNNELING_PROTO
         """,
     ),
     _noted(

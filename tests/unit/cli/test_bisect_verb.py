@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.cli.main import main
+from nfvbed.sites.simulated.site import SimulatedSite
 
 BUILD = """
 import sys
@@ -34,6 +35,20 @@ def test_revisions_are_built_when_they_are_needed(tmp_path: Path, builder: str, 
     found = json.loads(captured.out)
     assert status == 0 and (found["verdict"], found["revision"]) == ("step", 1)
     assert found["ratio"] == pytest.approx(0.8, abs=0.02) and captured.err.count("building c: ") == 1
+
+
+def test_a_site_is_released_before_the_next_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The lab is taken by one run at a time, also by one of the same process."""
+    taken: list[SimulatedSite] = []
+
+    def begin(site: SimulatedSite, *, many: bool = False) -> None:
+        assert not taken, "the site of the question before is still taken"
+        taken.append(site)
+
+    monkeypatch.setattr(SimulatedSite, "begin", begin)
+    monkeypatch.setattr(SimulatedSite, "close", lambda site: taken.remove(site) if site in taken else None)
+    assert bisected(tmp_path / "b.sqlite", "--over", "far_capacity_pps=2000000,1000000") == 0
+    assert taken == []
 
 
 def test_a_build_that_fails_ends_it(tmp_path: Path, builder: str, capsys: pytest.CaptureFixture[str]):

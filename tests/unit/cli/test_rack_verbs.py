@@ -14,12 +14,12 @@ from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.catalogue import find_site, machine_of
 from nfvbed.sites.kolla import staged
-from nfvbed.sites.kolla.executor import journal
+from nfvbed.sites.kolla.executor import journal, succession
 from nfvbed.sites.kolla.executor.deploying import require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.preflight.gather import MachineAnswers
-from tests.unit.sites.kolla.rack_facts import as_described
+from tests.unit.sites.kolla.rack_facts import as_described, with_port
 
 ROOT = Path(__file__).parents[3]
 AT = ("--site", "rack")
@@ -124,6 +124,24 @@ def test_deployed_stage_by_stage_and_taken_down_by_its_name(done, capsys):
     assert "that was not confirmed" in reported(capsys, "destroy", *AT, "--yes", "lab", code=2).err
     assert reported(capsys, "destroy", *AT, "--yes", "rack").out == "it is taken down\n"
     assert reported(capsys, "destroy", *AT).out == "nothing is deployed on site rack\n", "there is nothing to confirm"
+
+
+def test_nothing_is_taken_down_for_a_variant_that_the_machines_cannot_have(done, root, capsys):
+    reported(capsys, "deploy", "ovs-dpdk", *AT)
+    places, site = RackPlaces.of(root, "rack"), open_project(root).load_site("rack")
+    facts = as_described(site)
+    succession.keep(places, site, MachineAnswers(facts | {"compute1": with_port(facts["compute1"], 1, mtu=1500)}, ()))
+    taken = ("deploy", "ovs-kernel", *AT, "--redeploy", "--yes", "rack")
+    said = reported(capsys, *taken, code=10).err
+    assert "nothing is taken down, nor deployed: the preflight found 1 faults on site rack" in said
+    assert "compute1" in said and "MTU 1500" in said
+    assert "nothing is taken down" in reported(capsys, *taken, "--dry-run", code=10).err
+    assert done == ["deploy ovs-dpdk, 2026.1"] and places.journal.exists()
+    # Answers of machines that the file does not describe any more say nothing.
+    other = {**site.hosts, "compute1": site.hosts["compute1"].model_copy(update={"address": "10.10.0.99"})}
+    succession.keep(places, site.model_copy(update={"hosts": other}), MachineAnswers({}, ()))
+    reported(capsys, *taken)
+    assert done[1:] == ["destroy", "deploy ovs-kernel, 2026.1"]
 
 
 @pytest.mark.usefixtures("done")

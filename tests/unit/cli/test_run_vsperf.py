@@ -71,7 +71,7 @@ REFUSALS = [
     (2, ["--vsperf"], "Missing argument 'EXPERIMENT'"),
     (10, ["--vsperf", "phy2phy_cont", "--conf", "/nowhere.conf"], "/nowhere.conf"),
     (10, ["--vsperf", "phy2phy_cont", "--test-params", "TRAFFICGEN_PKT_SIZE=(64,)"], "TRAFFICGEN_PKT_SIZES"),
-    (11, ["--vsperf", "phy2phy_cpu_load"], "no load is made beside the test"),
+    (11, ["--vsperf", "overlay_p2p_cont"], "there is no such path"),
     (12, ["--driver", "vsperf", "phy2phy_cont"], "VSPERF_DIR"),
     (2, ["--driver", "vsperf", "phy2phy_cont", "--frame-size", "64"], "--test-params"),
     (2, ["--driver", "vsperf", "phy2phy_cont", "--vnf-kind", "vm"], "--vnf-kind"),

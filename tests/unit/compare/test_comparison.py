@@ -204,6 +204,16 @@ def test_connections_that_were_answered_are_not_compared_with_such_that_were_not
     assert {entry.scope.reason for entry in compare(both).differences} == {"A/A: nothing differs"}
 
 
+def test_a_run_beside_a_noisy_neighbour_is_not_compared_with_a_quiet_one():
+    beside = {"program": "stress-ng 0.15.06", "cores": [2], "workers": {"cpu": 1}, "memory_percent": None}
+    other = build(Scenario(run=SECOND_RUN, systems=(OVS,), seed=4))
+    noisy = dataclasses.replace(other, rigs={cell.rig_hash: {"neighbour": beside} for cell in other.cells})
+    told = not_comparable_with(noisy)
+    assert "beside different noisy neighbours: stress-ng 0.15.06: 1 cpu workers on cores 2 and none" in told
+    note = "beside a noisy neighbour: stress-ng 0.15.06: 1 cpu workers on cores 2"
+    assert all(note in row.notes for row in compare([noisy]).rows)
+
+
 def test_rows_say_which_connections_they_had_where_it_matters():
     data = build(Scenario(systems=(OVS,)))
     tracking = dataclasses.replace(data, tracking=frozenset(cell.config_hash for cell in data.cells))

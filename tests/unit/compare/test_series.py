@@ -36,7 +36,7 @@ def test_every_part_of_a_setting_tells_it_from_others():
     changed = {
         "variant": "vpp", "topology": "pvvp", "vnf": "native", "frame_size": 1518, "flows": 2, "bidirectional": False,
         "test": "soak", "site": "devcloud", "machine": "n", "simulated": True,
-        "sessions": Sessions.MIRRORED,
+        "sessions": Sessions.MIRRORED, "neighbour": "stress-ng 0.15.06: 1 cpu workers on cores 0",
     }  # fmt: skip
     names = {SETTING.model_copy(update={key: value}).name for key, value in changed.items()} | {SETTING.name}
     assert set(changed) == set(Setting.model_fields)

@@ -58,7 +58,7 @@ def test_a_data_plane_without_a_record_is_possible_on_no_release():
 
 
 def test_a_record_is_of_its_room_s_data_plane():
-    with pytest.raises(InternalError, match="not of 'vale'"):
+    with pytest.raises(InternalError, match="no record for Kolla of 'vale'"):
         _ = Catalogue({"vale": ROOMS["vpp"]}).kolla
 
 

@@ -17,7 +17,18 @@ from nfvbed.spec.vnf import VnfChoice
 
 PROJECT = open_project()
 VLOOP = PROJECT.load_vnf("vloop")
-NAMES = [f"pv{length}p" for length in range(1, 9)] + ["p2p", "pvp", "pvvp", "pvpv", "v2v", "p2v", "v2p", "pcp"]
+NAMES = [f"pv{length}p" for length in range(1, 9)] + [
+    "p2p",
+    "pvp",
+    "pvvp",
+    "pvpv",
+    "pvpv4",
+    "pvpv8",
+    "v2v",
+    "p2v",
+    "v2p",
+    "pcp",
+]
 
 
 def choice(**more):
@@ -163,7 +174,9 @@ def test_router_beside_another_has_the_address_of_its_share():
     assert BridgePlan(layout("pvp"), PortKind.VETH, addressed=True).address(ends[0]) == end_mac(ends[0])
 
 
-@pytest.mark.parametrize(("topology", "ways"), [("p2p", 1), ("pv8p", 1), ("v2v", 1), ("pvpv", 2)])
+@pytest.mark.parametrize(
+    ("topology", "ways"), [("p2p", 1), ("pv8p", 1), ("v2v", 1), ("pvpv", 2), ("pvpv4", 4), ("pvpv8", 8)]
+)
 def test_ways_of_a_layout(topology, ways):
     assert layout(topology).ways == ways
 

@@ -19,7 +19,7 @@ VPP = VariantModel.model_validate(
     ("kind", "named"),
     [
         (OvsKernelOptions, "ovs-kernel"),
-        (OvsUserspaceOptions, "ovs-afxdp or ovs-dpdk or ovn"),
+        (OvsUserspaceOptions, "ovs-afxdp or ovs-dpdk or ovn or ovn-afxdp"),
         (OffloadOptions, "linux-bridge or macvtap or ovs-kernel"),
     ],
 )

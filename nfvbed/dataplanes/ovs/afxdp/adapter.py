@@ -12,7 +12,7 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
 from nfvbed.dataplanes.ovs.afxdp import threads
-from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
@@ -70,9 +70,9 @@ class OvsAfxdp(OvsSwitch):
         """Start a switch with one such port, and end it."""
         return afxdp_probe.try_afxdp(variant)
 
-    def options(self, request: DeployRequest) -> OvsAfxdpOptions:
+    def options(self, request: DeployRequest) -> AfxdpDatapathOptions:
         """Return the variant's options; refuse those that this Open vSwitch or these ports do not have."""
-        options = options_of(request.variant, OvsAfxdpOptions)
+        options = options_of(request.variant, AfxdpDatapathOptions)
         tuning.check_version(options, binaries_of(options))
         options.check_layout(request.layout)
         if queues_of(request.vnf) > 1:
@@ -159,7 +159,7 @@ def _plan_of(deployment: Deployment) -> OvsLinks:
     return OvsLinks(layout(deployment.topology), next(iter(kinds), None))
 
 
-def _make_links(request: DeployRequest, plan: OvsLinks, options: OvsAfxdpOptions) -> BridgeSpaces:
+def _make_links(request: DeployRequest, plan: OvsLinks, options: AfxdpDatapathOptions) -> BridgeSpaces:
     spaces = kernel_links.make_spaces(request, plan)
     inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces, options.n_rxq))
     kernel_links.prepare(plan, spaces, options.veth_offloads, options.veth_offloads)
@@ -182,7 +182,7 @@ def _start(
 ) -> SwitchState:
     """Start database and switch and make the bridge."""
     spaces, sockets = parts
-    options = options_of(request.variant, OvsAfxdpOptions)
+    options = options_of(request.variant, AfxdpDatapathOptions)
     with steps.timed("deploy.database"):
         instance.start_database()
     other_config = _settings(request, options, len(sockets)) | tuning.userspace_settings(options)
@@ -209,7 +209,7 @@ def _start(
     return state
 
 
-def _settings(request: DeployRequest, options: OvsAfxdpOptions, vhost_ports: int) -> dict[str, str]:
+def _settings(request: DeployRequest, options: AfxdpDatapathOptions, vhost_ports: int) -> dict[str, str]:
     """Return the switch's settings; DPDK is initialised only for vhost-user ports."""
     arrangement = request.arrangement
     if not vhost_ports:
@@ -221,7 +221,7 @@ def _settings(request: DeployRequest, options: OvsAfxdpOptions, vhost_ports: int
 
 
 def _place(
-    plan: OvsLinks, spaces: BridgeSpaces, options: OvsAfxdpOptions, request: DeployRequest
+    plan: OvsLinks, spaces: BridgeSpaces, options: AfxdpDatapathOptions, request: DeployRequest
 ) -> tuple[WorkThread, ...]:
     placed: tuple[WorkThread, ...] = ()
     if options.core_use == "threaded-napi" and plan.veths:
@@ -242,7 +242,7 @@ def _of_kernel(deployment: Deployment) -> tuple[WorkThread, ...]:
     return tuple(thread for thread in deployment.threads if thread.name.startswith("napi/"))
 
 
-def _state(request: DeployRequest, spaces: BridgeSpaces, options: OvsAfxdpOptions, plan: OvsLinks) -> AfxdpState:
+def _state(request: DeployRequest, spaces: BridgeSpaces, options: AfxdpDatapathOptions, plan: OvsLinks) -> AfxdpState:
     arrangement = request.arrangement
     return AfxdpState(
         switch_netns=spaces.switch,

@@ -40,7 +40,7 @@ def _of_role(compute: KollaCompute) -> dict[str, Any]:
 KOLLA = KollaPlane(
     name="ovs-afxdp",
     releases={
-        "2026.1": ReleaseSupport("roles", ("nfvbed_host", "nfvbed_afxdp")),
+        "2026.1": ReleaseSupport("roles", ("nfvbed_afxdp",)),
         "ocata": unsupported(
             "Open vSwitch in Ocata's images is older than AF_XDP, which came with Linux 4.18", possible_on="2026.1"
         ),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs import unixctl
-from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 
@@ -50,7 +50,7 @@ def read(control: Path, statuses: Statuses, names: Iterable[str]) -> dict[str, s
     return found
 
 
-def check(control: Path, statuses: Statuses, names: Iterable[str], options: OvsAfxdpOptions) -> None:
+def check(control: Path, statuses: Statuses, names: Iterable[str], options: AfxdpDatapathOptions) -> None:
     """Check that ports are AF_XDP sockets in the mode that is asked for; `best-effort` takes any mode.
 
     Args:

@@ -4,7 +4,7 @@ import os
 
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import modes
-from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings
@@ -24,7 +24,7 @@ BY_INTERRUPT = "afxdp-nonpmd"
 _PORT, _PEER = "p0", "g0"
 
 
-def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[int, ...]) -> PortRequest:
+def port_request(name: str, number: int, options: AfxdpDatapathOptions, cores: tuple[int, ...]) -> PortRequest:
     """Return the request for a port on the device of the same name.
 
     Args:
@@ -50,7 +50,7 @@ def try_afxdp(variant: Variant) -> Fitness:
     Raises:
         UnsupportedError, PrerequisiteError, DeployError: this host cannot.
     """
-    options = options_of(variant, OvsAfxdpOptions)
+    options = options_of(variant, AfxdpDatapathOptions)
     probe_veth(variant)
     native_binary("nfvgen")
     tuning.check_affinity(variant)
@@ -60,7 +60,7 @@ def try_afxdp(variant: Variant) -> Fitness:
     return try_out(Attempt(lambda workspace: _try(tried, workspace), cannot, fix, fix))
 
 
-def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
+def _try(options: AfxdpDatapathOptions, workspace: Workspace) -> None:
     netns = workspace.network_namespace("probe")
     inside(netns, lambda: links.add_veth(_PORT, _PEER, (MACS["s0"], MACS["g0"]), queues=options.n_rxq))
     veth.prepare(netns, (_PORT, _PEER), offloads=False)

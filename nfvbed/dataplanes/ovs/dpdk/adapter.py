@@ -122,7 +122,10 @@ class OvsDpdk(OvsSwitch):
         )
 
     def own_ends(self, deployment: Deployment) -> Callable[[], AbstractContextManager[OwnEnds]] | None:
-        """Return its own taps where nfvbed writes the rules; around a mobile core the ends stay as they are."""
+        """Return its own taps where nfvbed writes the rules and frames stay as they are.
+
+        Around a mobile core the ends stay as they are.
+        """
         state, plan = OvsState.of(deployment), layout_of(deployment)
         numbers = port_numbers(plan)
         if plan.name == VEPC or not {"p0", "p1"} <= numbers.keys() or state.steering not in (STATIC_RULES, NORMAL):
@@ -130,7 +133,9 @@ class OvsDpdk(OvsSwitch):
         rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
         if state.steering != NORMAL:
             rules = list(path_rules(steering_path(plan)))
-        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]))
+        pid = self._workspace(deployment).process(SWITCH).pid
+        thread = reading.main_thread(pid, state.control_cores)
+        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]), thread)
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return what the generator needs to know of the ends of the path."""

@@ -99,7 +99,7 @@ def _of_role(compute: KollaCompute) -> dict[str, Any]:
 KOLLA = KollaPlane(
     name="ovs-dpdk",
     releases={
-        "2026.1": ReleaseSupport("kolla", ("nfvbed_host", "nfvbed_nics", "nfvbed_ovs_dpdk")),
+        "2026.1": ReleaseSupport("kolla", ("nfvbed_nics", "nfvbed_ovs_dpdk")),
         "ocata": unsupported(
             "kolla-ansible has its role ovs-dpdk since 5.0 (Pike), and nfvbed has none in its place yet",
             possible_on="2026.1",

@@ -3,6 +3,4 @@
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.cloud.kolla.release import ReleaseSupport
 
-KOLLA = KollaPlane(
-    name="ovs-kernel", releases={"2026.1": ReleaseSupport("kolla"), "ocata": ReleaseSupport("kolla", ("nfvbed_host",))}
-)
+KOLLA = KollaPlane(name="ovs-kernel", releases={"2026.1": ReleaseSupport("kolla"), "ocata": ReleaseSupport("kolla")})

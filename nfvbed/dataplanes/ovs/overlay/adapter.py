@@ -5,8 +5,8 @@ from pathlib import Path
 
 from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ovs import joining, reading
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs import joining, reading, tuning
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
@@ -38,12 +38,13 @@ class OvsOverlay(DataPlane):
     def probe(self, variant: Variant) -> Fitness:
         """Find the programs, run them, and look for the memory of all hosts; nothing that polls is started."""
         options = options_of(variant, OvsOverlayOptions)
-        return try_open_vswitch(variant, locate(), options.hosts * options.socket_memory_mib)
+        return try_open_vswitch(variant, binaries_of(options), options.hosts * options.socket_memory_mib)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start the hosts, join their underlay, write the rules."""
         variant, plan, workspace = request.variant, request.layout, request.workspace
         options = options_of(variant, OvsOverlayOptions)
+        tuning.check_version(options, binaries_of(options))
         require_vnf(plan, request.vnf, variant)
         sockets = vhost_user.sockets(workspace.directory, port_numbers(plan))
         steps = Steps()
@@ -64,6 +65,7 @@ class OvsOverlay(DataPlane):
             control=_state(request, made).as_control(),
             versions={
                 "openvswitch": reading.version(made.hosts[0].instance.control_socket),
+                **made.hosts[0].instance.binaries.versions(),
                 "dpdk": made.dpdk_version,
                 "pipeline": PIPELINE,
             },

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.instance import DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.overlay.host import OverlayHost, add_wire
@@ -93,7 +93,9 @@ def _hosts(request: DeployRequest, steps: Steps) -> tuple[OverlayHost, ...]:
     hosts = []
     for plan, space in zip(plans, netns, strict=True):
         environment = _sharing(request, plan) if options.shares_core and options.underlay == "memif" else {}
-        instance = OvsInstance(workspace, locate(), request.arrangement.control_cores, plan.name, environment)
+        instance = OvsInstance(
+            workspace, binaries_of(options), request.arrangement.control_cores, plan.name, environment
+        )
         hosts.append(OverlayHost(plan, instance, space, options, workspace.directory / "wire.sock"))
     return tuple(hosts)
 
@@ -189,8 +191,5 @@ def _sharing(request: DeployRequest, plan: HostPlan) -> dict[str, str]:
 
 
 def _sleeping(options: OvsOverlayOptions) -> dict[str, str]:
-    """Return the setting that lets poll-mode threads on a shared core sleep where they poll no DPDK port.
-
-    After polling a port of DPDK they could yield.
-    """
-    return {"pmd-maxsleep": str(_SLEEP_US)} if options.shares_core and options.underlay == "veth" else {}
+    """Return the setting that lets poll-mode threads sleep."""
+    return {"pmd-maxsleep": str(_SLEEP_US)} if options.sleeps else {}

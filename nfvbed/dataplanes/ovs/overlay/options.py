@@ -4,11 +4,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from nfvbed.dataplanes.ovs.packagesets import PackageSetOptions, VersionNeed
 from nfvbed.dataplanes.ovs.userspace import refuse_unless_vhost_user
 from nfvbed.records import PortKind
 from nfvbed.spec.framelimits import FrameLimit
 from nfvbed.spec.layout import Layout
-from nfvbed.spec.options import DataPlaneOptions
 from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import USUAL_FRAME_BYTES
@@ -21,7 +21,7 @@ LEAST_RULES = 200
 """A pipeline for the longest chain, with connection tracking, is smaller."""
 
 
-class OvsOverlayOptions(DataPlaneOptions):
+class OvsOverlayOptions(PackageSetOptions):
     """One or two hosts, each an Open vSwitch of its own on the userspace datapath with DPDK."""
 
     dataplane: Literal["ovs-overlay"]
@@ -87,6 +87,20 @@ class OvsOverlayOptions(DataPlaneOptions):
         return self.conntrack
 
     @property
+    def sleeps(self) -> bool:
+        """Whether poll-mode threads on a shared core sleep where they find nothing.
+
+        After polling a port of DPDK they could yield.
+        """
+        return self.shares_core and self.underlay == "veth"
+
+    @property
+    def version_needs(self) -> tuple[VersionNeed, ...]:
+        """Sleeping threads, where hosts share a core."""
+        instead = "pmd_cores: 2, or hosts: 1"
+        return (VersionNeed("underlay: veth", "pmd-maxsleep", (3, 1), instead=instead),) if self.sleeps else ()
+
+    @property
     def slow_to_deploy(self) -> bool:
         """True for two hosts with many rules: both write theirs beside the threads that poll."""
         return self.hosts > 1 and self.rules > MANY_RULES
@@ -101,4 +115,13 @@ class OvsOverlayOptions(DataPlaneOptions):
     def rules_hold_the_path(self) -> Self:
         if 0 < self.rules < LEAST_RULES:
             raise ValueError(f"rules must be 0 (the path's own) or at least {LEAST_RULES}, and is {self.rules}")
+        return self
+
+    @model_validator(mode="after")
+    def yields_by_its_own_dpdk(self) -> Self:
+        if not self.is_usual and self.shares_core and self.underlay == "memif":
+            raise ValueError(
+                "two hosts on one core yield it by a library for the DPDK of make setup: "
+                "beside release or program write pmd_cores: 2, underlay: veth, or hosts: 1"
+            )
         return self

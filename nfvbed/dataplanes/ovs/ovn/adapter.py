@@ -1,30 +1,32 @@
-"""OVN on one chassis: Open vSwitch on DPDK, whose rules OVN's own daemons write."""
+"""OVN on one chassis: Open vSwitch on DPDK or AF_XDP sockets, whose rules OVN's own daemons write."""
 
 import time
+from abc import abstractmethod
 from pathlib import Path
 
 from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.connections import Connections, ConnectionTracker
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import watching
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.afxdp.adapter import OvsAfxdp
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
-from nfvbed.dataplanes.ovs.instance import SWITCH
-from nfvbed.dataplanes.ovs.ovn import binaries as ovn_binaries
 from nfvbed.dataplanes.ovs.ovn import topology
+from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
 from nfvbed.dataplanes.ovs.ovn.daemons import OvnDaemons
-from nfvbed.dataplanes.ovs.ovn.options import OvnOptions
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering
-from nfvbed.dataplanes.ovs.switch import BRIDGE
+from nfvbed.dataplanes.ovs.switch import BRIDGE, OvsSwitch, deployed_binaries
+from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import layout_of, port_numbers
 from nfvbed.errors import DeployError
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.ledger.processes import check_alive
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
 from nfvbed.host.timing import Steps
 from nfvbed.patience import patient
 from nfvbed.records import Deployment
@@ -48,40 +50,34 @@ class OvnState(State):
     """Whether its ACLs track connections."""
 
 
-class Ovn(OvsDpdk):
-    """`br0` is the chassis' integration bridge; its ports are bound to logical ports of the same names."""
+class LogicalNetwork(OvsSwitch):
+    """`br0` is the chassis' integration bridge; its ports are bound to logical ports of the same names.
 
-    kind = "ovn"
+    It comes before the Open vSwitch that it is on, in the order of bases.
+    """
 
-    def probe(self, variant: Variant) -> Fitness:
-        """Do as for Open vSwitch on DPDK, and run OVN's controller to see that it can."""
-        ovn_binaries.locate(locate().root).version()
-        return super().probe(variant)
+    @property
+    @abstractmethod
+    def generator_macs(self) -> tuple[str, ...]:
+        """Addresses of the generator's ports, which a logical router knows."""
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Deploy Open vSwitch, then OVN on it."""
-        options = options_of(request.variant, OvnOptions)
+        options = options_of(request.variant, LogicalNetworkOptions)
         options.check_layout(request.layout)
+        version = ovn_of(options).version()
         deployment = super().deploy(request)
         rules = self._rules(deployment)
         more = OvnState(ovn_rules=rules, ovn_tracks=options.tracks_connections).as_control()
-        version = ovn_binaries.locate(locate().root).version()
-        return deployment.model_copy(
-            update={"control": deployment.control | more, "versions": {**deployment.versions, "ovn": version}}
-        )
+        control = deployment.control | router_ends(options).as_control() | more
+        return deployment.model_copy(update={"control": control, "versions": {**deployment.versions, "ovn": version}})
 
     def own_ends(self, deployment: Deployment) -> None:
         """Offer no taps of its own: one would be no port of the logical network, whose rules are OVN's."""
 
-    def ends(self, request: DeployRequest) -> PlaneState:
-        """Return the addresses of the logical router's ports as well: what it routes is sent to them."""
-        found = super().ends(request)
-        is_routed = options_of(request.variant, OvnOptions).path == "router"
-        return found.model_copy(update={"destination_macs": topology.ROUTER_MACS}) if is_routed else found
-
     def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
         """Start OVN's daemons, write the logical topology, and wait until the bridge has its rules."""
-        state, options = OvsState.of(deployment), options_of(request.variant, OvnOptions)
+        state, options = OvsState.of(deployment), options_of(request.variant, LogicalNetworkOptions)
         daemons = self._daemons(deployment)
         with steps.timed("deploy.ovn.databases"):
             daemons.start_databases()
@@ -95,7 +91,7 @@ class Ovn(OvsDpdk):
                 )
             daemons.start_controller(Path(state.database), state.netns)
         with steps.timed("deploy.ovn.topology"):
-            found = list(topology.commands(request.layout, options))
+            found = list(topology.commands(request.layout, options, self.generator_macs))
             for start in range(0, len(found), _TOGETHER):
                 daemons.change(topology.nbctl_arguments(found[start : start + _TOGETHER]))
             daemons.synchronise(names)
@@ -115,8 +111,8 @@ class Ovn(OvsDpdk):
             time.sleep(_LOOK_S)
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that ovs-vswitchd lives, and OVN's daemons."""
-        check_alive(self._workspace(deployment).process(SWITCH))
+        """Check what is checked of the switch itself, and that OVN's daemons live."""
+        super().verify(deployment)
         self._daemons(deployment).check()
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
@@ -135,7 +131,7 @@ class Ovn(OvsDpdk):
 
     def chain(self, deployment: Deployment) -> ChainControl:
         """Return the order of VNFs, which is that of the logical topology."""
-        where, instead = f"variant {deployment.variant}", "variant ovs-dpdk"
+        where, instead = f"variant {deployment.variant}", "variant ovs-dpdk or ovs-afxdp"
         return FixedChain("the logical topology is written once, when it is deployed", where, instead)
 
     def _steering(self, deployment: Deployment) -> Steering | None:
@@ -146,8 +142,51 @@ class Ovn(OvsDpdk):
             return connection.rule_count()
 
     def _daemons(self, deployment: Deployment) -> OvnDaemons:
-        switch, cores = locate(), OvsState.of(deployment).control_cores
-        return OvnDaemons(self._workspace(deployment), switch, ovn_binaries.locate(switch.root), cores)
+        cores = OvsState.of(deployment).control_cores
+        return OvnDaemons(self._workspace(deployment), beside(deployed_binaries(deployment)), cores)
+
+
+class Ovn(LogicalNetwork, OvsDpdk):
+    """OVN on DPDK's vhost-user ports."""
+
+    kind = "ovn"
+    generator_macs = vhost_user.MACS
+
+    def probe(self, variant: Variant) -> Fitness:
+        """Do as for Open vSwitch on DPDK, and run OVN's controller to see that it can."""
+        ovn_of(options_of(variant, LogicalNetworkOptions)).version()
+        return super().probe(variant)
+
+    def ends(self, request: DeployRequest) -> PlaneState:
+        """Return the addresses of the logical router's ports as well: the generator may start before the switch."""
+        more = router_ends(options_of(request.variant, LogicalNetworkOptions)).as_control()
+        return super().ends(request).model_copy(update=more)
+
+
+class OvnAfxdp(LogicalNetwork, OvsAfxdp):
+    """OVN on AF_XDP sockets: veth and tap ports of the kernel."""
+
+    kind = "ovn-afxdp"
+    generator_macs = tuple(MACS[name] for name in GENERATOR_LINKS)
+
+    def probe(self, variant: Variant) -> Fitness:
+        """Run OVN's controller to see that it can, and do as for Open vSwitch on AF_XDP."""
+        ovn_of(options_of(variant, LogicalNetworkOptions)).version()
+        return super().probe(variant)
+
+
+def ovn_of(options: LogicalNetworkOptions) -> OvnBinaries:
+    """Find the OVN that a variant asks for.
+
+    Raises:
+        PrerequisiteError: it is not there.
+    """
+    return beside(binaries_of(options))
+
+
+def router_ends(options: LogicalNetworkOptions) -> PlaneState:
+    """Return where frames are sent to: the addresses of the logical router's ports, where there is one."""
+    return PlaneState(destination_macs=topology.ROUTER_MACS if options.path == "router" else None)
 
 
 class OvnConnections(ConnectionTracker):

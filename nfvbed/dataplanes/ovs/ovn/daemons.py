@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed import boundedcommand
-from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.instance import private_environment
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries
 from nfvbed.dataplanes.ovs.ovn.topology import nbctl_arguments
@@ -30,7 +29,6 @@ class OvnDaemons:
     """The daemons of one deployment."""
 
     workspace: Workspace
-    switch: OvsBinaries
     binaries: OvnBinaries
     cores: Sequence[int]
 
@@ -63,19 +61,19 @@ class OvnDaemons:
         Raises:
             DeployError: they cannot be made, or the server does not listen.
         """
-        files = []
+        switch, files = self.binaries.switch, []
         for name, schema in zip(("ovnnb", "ovnsb"), self.binaries.schemas, strict=True):
             file = self._directory / f"{name}.db"
-            argv = [str(self.switch.ovsdb_tool), "create", str(file), str(schema)]
+            argv = [*switch.command(switch.ovsdb_tool), "create", str(file), switch.seen(schema)]
             done = subprocess.run(argv, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
             if done.returncode:
                 raise DeployError("OVN's database cannot be made", where=str(file), observed=done.stderr.strip())
             files.append(str(file))
-        server = [str(self.switch.ovsdb_server), *files, f"--remote=punix:{self.socket}"]
+        server = [*switch.command(switch.ovsdb_server), *files, f"--remote=punix:{self.socket}"]
         self._spawn(DATABASES, [*server, f"--unixctl={self._directory / 'ovn-databases.ctl'}"])
         self._wait(self.socket.is_socket, "OVN's databases are not served")
         remote = f"unix:{self.socket}"
-        northd = [str(self.binaries.northd), f"--ovnnb-db={remote}", f"--ovnsb-db={remote}"]
+        northd = [*self.binaries.command(self.binaries.northd), f"--ovnnb-db={remote}", f"--ovnsb-db={remote}"]
         self._spawn(NORTHD, [*northd, f"--unixctl={self._directory / 'ovn-northd.ctl'}"])
 
     def start_controller(self, database: Path, netns: str) -> None:
@@ -85,7 +83,7 @@ class OvnDaemons:
             database: socket of Open vSwitch's database.
             netns: path of the switch's network namespace.
         """
-        self._spawn(CONTROLLER, [str(self.binaries.controller), f"unix:{database}"], netns=netns)
+        self._spawn(CONTROLLER, [*self.binaries.command(self.binaries.controller), f"unix:{database}"], netns=netns)
 
     def change(self, arguments: Sequence[str]) -> None:
         """Write into the northbound database, and wait until the chassis has the rules.
@@ -96,13 +94,14 @@ class OvnDaemons:
         Raises:
             DeployError: it is refused, or the rules do not come in time.
         """
-        argv = [str(self.binaries.nbctl), f"--db=unix:{self.socket}", "--no-leader-only", *arguments]
+        words = [f"--db=unix:{self.socket}", "--no-leader-only", *arguments]
+        argv = [*self.binaries.command(self.binaries.nbctl), *words]
         done = boundedcommand.run(argv, within_s=patient(float(SYNC_S)), environment=self._environment)
         if done.status:
             self.check()
             raise DeployError(
                 "OVN's northbound database does not take the logical topology",
-                where=" ".join(argv[3:9]),
+                where=" ".join(words[2:8]),
                 observed=done.said,
                 fix=f"see {NORTHD}.log and {CONTROLLER}.log in {self._directory}",
             )
@@ -136,7 +135,7 @@ class OvnDaemons:
     def _environment(self) -> Mapping[str, str]:
         inside = str(self._directory)
         own = {f"OVN_{name}": inside for name in ("RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR")}
-        return {**private_environment(self._directory, self.switch), **own, "LC_ALL": "C.UTF-8"}
+        return {**private_environment(self._directory, self.binaries.switch), **own, "LC_ALL": "C.UTF-8"}
 
     def _spawn(self, name: str, argv: Sequence[str], netns: str | None = None) -> None:
         # ovn-controller has its control socket in OVN_RUNDIR, and no option for it.

@@ -1,17 +1,20 @@
-"""Why kolla-ansible cannot deploy it: OVN on DPDK."""
+"""Why kolla-ansible cannot deploy it: OVN on Open vSwitch's userspace datapath."""
 
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.cloud.kolla.release import unsupported
 
-_WHY = (
+_ON_DPDK = (
     "Kolla has no OVN on DPDK: its containers ovsdpdk_db and ovsdpdk_vswitchd are enabled with neutron_plugin_agent:"
     " openvswitch alone, and with ovn Open vSwitch has the kernel's datapath"
 )
 
-KOLLA = KollaPlane(
-    name="ovn",
-    releases={
-        "2026.1": unsupported(_WHY),
-        "ocata": unsupported("kolla-ansible 4.0 has no role for OVN"),
-    },
+_ON_AFXDP = (
+    "with neutron_plugin_agent: ovn Kolla's Open vSwitch has the kernel's datapath, and the ports that nfvbed's role"
+    " nfvbed_afxdp makes are those of the openvswitch agent"
+)
+_OCATA = unsupported("kolla-ansible 4.0 has no role for OVN")
+
+KOLLA = (
+    KollaPlane(name="ovn", releases={"2026.1": unsupported(_ON_DPDK), "ocata": _OCATA}),
+    KollaPlane(name="ovn-afxdp", releases={"2026.1": unsupported(_ON_AFXDP), "ocata": _OCATA}),
 )

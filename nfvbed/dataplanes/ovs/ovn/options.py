@@ -1,68 +1,27 @@
-"""Options of OVN on Open vSwitch's userspace datapath."""
+"""Options of OVN on Open vSwitch's userspace datapath, on DPDK or on AF_XDP sockets."""
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
+from nfvbed.dataplanes.ovs.afxdpoptions import AfxdpDatapathOptions
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
-from nfvbed.errors import UnsupportedError
-from nfvbed.spec.layout import Layout
-
-PORT_TO_PORT = "p2p"
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
 
 
-class OvnOptions(DpdkDatapathOptions):
-    """OVN on one chassis: its own databases, ovn-northd and ovn-controller beside Open vSwitch on DPDK."""
+class OvnOptions(LogicalNetworkOptions, DpdkDatapathOptions):
+    """OVN beside Open vSwitch on DPDK."""
 
     dataplane: Literal["ovn"]
-    path: Literal["switch", "router"] = "switch"
-    """Logical path. `switch`: a logical switch for each cable; `router`: a logical router between two of them (p2p)."""
-    acl: Literal["none", "stateless", "stateful"] = "none"
-    """ACLs of the logical switches: `stateless` (allow-stateless) or `stateful` (allow-related, which tracks
-    connections); what no ACL allows of IPv4 is dropped."""
-    acl_rules: int = Field(1, ge=1, le=10_000)
-    """Number of ACLs of each port of a logical switch; only the last, of the lowest priority, matches the traffic."""
 
     @model_validator(mode="after")
-    def its_rules_are_ovns(self) -> Self:
-        if self.flows != "port-to-port" or self.steering != "static":
-            raise ValueError("the rules are OVN's: flows and steering are options of ovs-dpdk")
-        if self.release is not None or self.program is not None:
-            raise ValueError("release and program are options of ovs-dpdk: a root of a release has no OVN")
+    def ports_are_vhost_user(self) -> Self:
         if self.port_type != "vhost-user":
             raise ValueError("port_type of this data plane is vhost-user")
-        if self.acl == "none" and self.acl_rules != 1:
-            raise ValueError("acl_rules are of acl: stateless or stateful")
         return self
 
-    @property
-    def tracks_connections(self) -> bool:
-        """Whether its ACLs are stateful."""
-        return self.acl == "stateful"
 
-    @property
-    def slow_to_deploy(self) -> bool:
-        """Whether there are many ACLs to compile."""
-        return self.acl_rules >= 1_000
+class OvnAfxdpOptions(LogicalNetworkOptions, AfxdpDatapathOptions):
+    """OVN beside Open vSwitch on AF_XDP sockets."""
 
-    def check_layout(self, plan: Layout) -> None:
-        """Refuse VNFs behind a logical router, and VNFs side by side.
-
-        Raises:
-            UnsupportedError: with the option.
-        """
-        super().check_layout(plan)
-        if self.path == "router" and plan.name != PORT_TO_PORT:
-            raise UnsupportedError(
-                f"topology {plan.name} has VNFs, whose own addresses the logical router would need",
-                where="options.path: router",
-                observed="between its two networks there are the generator's ports alone",
-                fix="topology p2p, or path: switch",
-            )
-        if plan.ways > 1:
-            raise UnsupportedError(
-                f"topology {plan.name} shares the flows of one port among VNFs",
-                where="ovn",
-                observed="a logical switch forwards by addresses, which VNFs side by side would share",
-                fix="a chain (pvp, pvvp), or variant ovs-dpdk",
-            )
+    dataplane: Literal["ovn-afxdp"]

@@ -8,8 +8,7 @@ networks (RFC 2544's ranges) by the generator's ports, whose addresses it knows.
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address
 
-from nfvbed.dataplanes.ovs.ovn.options import OvnOptions
-from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
 from nfvbed.spec.layout import Layout
 
 ROUTER = "lr0"
@@ -28,8 +27,12 @@ _ELSEWHERE = int(IPv4Address("203.0.0.0"))
 Command = tuple[str, ...]
 
 
-def commands(plan: Layout, options: OvnOptions) -> Iterator[Command]:
-    """Yield the commands that make the logical topology."""
+def commands(plan: Layout, options: LogicalNetworkOptions, macs: Sequence[str]) -> Iterator[Command]:
+    """Yield the commands that make the logical topology.
+
+    Args:
+        macs: addresses of the generator's ports.
+    """
     switches: list[tuple[str, tuple[str, ...]]] = [
         (f"ls{number}", (cable.first.name, cable.second.name)) for number, cable in enumerate(plan.cables)
     ]
@@ -40,7 +43,7 @@ def commands(plan: Layout, options: OvnOptions) -> Iterator[Command]:
         yield ("ls-add", switch)
         for port in ports:
             yield ("lsp-add", switch, port)
-            yield ("lsp-set-addresses", port, *_addresses(port, options))
+            yield ("lsp-set-addresses", port, _address(port, options, macs))
     if options.path == "router":
         yield from _routes()
     if options.acl != "none":
@@ -56,11 +59,11 @@ def nbctl_arguments(found: Iterable[Sequence[str]]) -> list[str]:
     return words[1:]
 
 
-def _addresses(port: str, options: OvnOptions) -> tuple[str, ...]:
+def _address(port: str, options: LogicalNetworkOptions, macs: Sequence[str]) -> str:
     if options.path == "switch":
-        return ("unknown",)
+        return "unknown"
     number = int(port[1])
-    return (f"{vhost_user.MACS[number]} {_LINKS[number][1]}",)
+    return f"{macs[number]} {_LINKS[number][1]}"
 
 
 def _routes() -> Iterator[Command]:
@@ -74,7 +77,7 @@ def _routes() -> Iterator[Command]:
         yield ("lr-route-add", ROUTER, NETWORKS[number], next_hop)
 
 
-def _acls(switch: str, ports: Sequence[str], options: OvnOptions) -> Iterator[Command]:
+def _acls(switch: str, ports: Sequence[str], options: LogicalNetworkOptions) -> Iterator[Command]:
     """Yield a switch's ACLs, on what comes from its ports."""
     allow = "allow-stateless" if options.acl == "stateless" else "allow-related"
     for port in ports:

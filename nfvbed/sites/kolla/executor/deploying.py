@@ -217,16 +217,28 @@ def _preflight(project: Project, wish: RackRequest, examine: Examine, begun: Jou
     if begun.passwords_used:
         observer.say("preflight: not repeated, the machines have Kolla's services already (nfvbed verify)")
         return
-    roles = () if begun.is_done(PREPARES) else roles_of(wish.pinning, wish.release)
-    findings = blocking(examine(project, wish.site, wish.pinning, wish.release), roles)
-    if not findings:
-        observer.say("preflight: no fault")
+    findings = examine(project, wish.site, wish.pinning, wish.release)
+    require_no_fault(wish, findings, "nothing is deployed", is_prepared=begun.is_done(PREPARES))
+    observer.say("preflight: no fault")
+
+
+def require_no_fault(wish: RackRequest, findings: list[Finding], outcome: str, *, is_prepared: bool) -> None:
+    """Refuse a deployment while a fault is in the way.
+
+    Args:
+        outcome: what does not happen for it.
+        is_prepared: whether the roles that prepare machines have run: what they make right is a fault then.
+
+    Raises:
+        ConfigurationError: there is one; with all of them.
+    """
+    faults = blocking(findings, () if is_prepared else roles_of(wish.pinning, wish.release))
+    if not faults:
         return
-    first = findings[0]
-    rest = "".join(f"\n{one.machine or 'site'}: {one.what} ({one.key}; {one.observed}): {one.fix}" for one in findings)
+    rest = "".join(f"\n{one.machine or 'site'}: {one.what} ({one.key}; {one.observed}): {one.fix}" for one in faults)
     raise ConfigurationError(
-        f"nothing is deployed: the preflight found {len(findings)} faults on site {wish.site.name}",
-        where=first.key,
+        f"{outcome}: the preflight found {len(faults)} faults on site {wish.site.name}",
+        where=faults[0].key,
         observed=rest.strip(),
         fix=f"correct them; nfvbed doctor --site {wish.site.name} lists them again",
     )

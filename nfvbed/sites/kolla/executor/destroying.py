@@ -65,7 +65,7 @@ def destroy(
 
 def forget_cloud(places: RackPlaces) -> None:
     """Remove what is written down of a cloud that is gone, with all that was onboarded on it; passwords are kept."""
-    for path in (places.clouds, places.kolla_clouds):
+    for path in (places.clouds, places.kolla_clouds, places.undeployed):
         path.unlink(missing_ok=True)
     shutil.rmtree(places.cloud, ignore_errors=True)
     journals.forget(places)

@@ -62,6 +62,11 @@ class RackPlaces:
         return self.directory / "journal.json"
 
     @property
+    def undeployed(self) -> Path:
+        """What the machines answered before anything was deployed on them."""
+        return self.directory / "undeployed.json"
+
+    @property
     def logs(self) -> Path:
         """What Ansible said, a file for each stage, without secrets."""
         return self.directory / "logs"

@@ -8,13 +8,12 @@ from typing import Any
 from nfvbed.compare.differences.descriptions import differences
 from nfvbed.errors import UnsupportedError
 from nfvbed.plan.order import is_exchanged
-from nfvbed.sites.kolla.executor import deploying, destroying
+from nfvbed.sites.kolla.executor import deploying, destroying, succession
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.deploying import RackRequest
 from nfvbed.sites.kolla.measured import twins
 from nfvbed.sites.kolla.measured.cloud import DeployedRack
 from nfvbed.sites.kolla.pinning import Pinning, pinned_by
-from nfvbed.sites.kolla.preflight.checks import examine
 from nfvbed.sites.stages import LoggedProgress
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -59,6 +58,7 @@ def exchange(project: Project, rack: DeployedRack, pinning: Pinning) -> None:
     _log.info("site %s: %s", rack.site.name, pinning.name)
     wish = RackRequest(pinning, rack.site, rack.release, inventory)
     deploying.prepare(project, wish)  # before anything is taken down for it
+    succession.require_machines(project, wish)
     for line in destroying.destroy(project, rack.site, progress):
         progress.say(line)
-    deploying.deploy(project, wish, progress, examine)
+    deploying.deploy(project, wish, progress, succession.examine)

@@ -14,7 +14,7 @@ from nfvbed.sites.kolla.preflight.controllers import check_controllers
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
-from nfvbed.sites.kolla.preflight.gather import MachineAnswers, gather
+from nfvbed.sites.kolla.preflight.gather import MachineAnswers
 from nfvbed.sites.kolla.preflight.kernel import check_kernel, check_variables
 from nfvbed.sites.kolla.preflight.machines import check_machine, check_twice
 from nfvbed.sites.kolla.preflight.networks import check_flavors, check_networks
@@ -28,20 +28,15 @@ from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 
 
-def examine(project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec) -> list[Finding]:
-    """Ask all machines over SSH, and return all faults; nothing is changed.
+def examine_gathered(
+    project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec, gathered: MachineAnswers
+) -> list[Finding]:
+    """Return all faults, from what machines have answered.
 
     Args:
         project: its flavors are checked too, as they are made in the cloud.
         release: release that is to be deployed.
     """
-    return examine_gathered(project, site, pinning, release, gather(site))
-
-
-def examine_gathered(
-    project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec, gathered: MachineAnswers
-) -> list[Finding]:
-    """Return all faults, from what machines have answered already."""
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     computes = {name for name, one in pinning.variants.items() if plane_of(one).has_functions}
     tried = [finding for finding in gathered.functions if finding.machine in computes]

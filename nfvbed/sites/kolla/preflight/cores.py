@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from nfvbed.cloud.kolla.release import PREPARES_HOST
 from nfvbed.sites.kolla.preflight.facts import NodeFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
-from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, Subject
+from nfvbed.sites.kolla.preflight.subject import Subject
 from nfvbed.spec.cpulist import format_cpu_list
 from nfvbed.spec.rack import MIB_PER_GIB, NumaSpec
 
@@ -51,7 +52,7 @@ def _check_node(subject: Subject, number: int, spec: NumaSpec, node: NodeFacts) 
                 f"numa[{number}].isolated",
                 f"/sys/devices/system/cpu/isolated: {format_cpu_list(subject.facts.isolated) or 'none'}",
                 "boot it with isolcpus as isolated says, or change isolated",
-                HOST_ROLE,
+                PREPARES_HOST,
             )
 
 
@@ -73,7 +74,7 @@ def _check_pages(subject: Subject, number: int, spec: NumaSpec, node: NodeFacts)
                 key,
                 f"{there} of {count}",
                 f"{_at_boot(subject.spec.numa, size_mib)}, or {SIZES[size_mib]}: {there}",
-                HOST_ROLE,
+                PREPARES_HOST,
             )
     memory_mib = sum(size * count for size, count in wanted.items())
     if memory_mib > node.memory_mib * MOST_PAGES_SHARE:

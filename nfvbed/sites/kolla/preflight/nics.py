@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from nfvbed.cloud.kolla.release import PREPARES_HOST
 from nfvbed.host import fixes
 from nfvbed.host.nics import fit
 from nfvbed.sites.kolla.preflight.facts import VFIO, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
-from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, Subject
+from nfvbed.sites.kolla.preflight.subject import Subject
 from nfvbed.spec.rack import AF_PACKET, RackNicSpec
 
 OF_DPDK = (VFIO, "uio_pci_generic", "igb_uio")
@@ -264,7 +265,7 @@ def _check_iommu(subject: Subject) -> Iterator[Finding]:
             f"nics[{place}]",
             "no groups in /sys/kernel/iommu_groups",
             fixes.IOMMU_ON,
-            HOST_ROLE,
+            PREPARES_HOST,
         )
 
 

@@ -6,12 +6,8 @@ from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
-from nfvbed.sites.kolla.rolevariables import PREPARES_HOST
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
-
-HOST_ROLE = PREPARES_HOST
-"""Name of nfvbed's role that prepares machines."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ OCATA = open_project().load_kolla_release("ocata")
     [
         (lambda: ReleaseSupport("nobody"), "reason says why"),
         (lambda: ReleaseSupport("kolla", reason="x"), "reason says why"),
-        (lambda: ReleaseSupport("roles"), "roles names those"),
+        (lambda: ReleaseSupport("roles"), "own_roles names those"),
     ],
 )
 def test_what_contradicts_itself_is_refused(made, said):

@@ -7,10 +7,13 @@ import pytest
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
+from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.ovn import topology
-from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, locate
-from nfvbed.dataplanes.ovs.ovn.options import OvnOptions
+from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
+from nfvbed.dataplanes.ovs.ovn.options import OvnAfxdpOptions, OvnOptions
+from nfvbed.dataplanes.ports.vhost_user import MACS
 from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.records import PortKind
 from nfvbed.spec.layout import layout
 
 PROJECT = open_project()
@@ -19,7 +22,7 @@ VERSION = "ovn-controller 23.03.1\nOpen vSwitch Library 3.1.0\nOpenFlow versions
 
 
 def commands(name: str, **options: object) -> list[tuple[str, ...]]:
-    return list(topology.commands(layout(name), OvnOptions(dataplane="ovn", **options)))
+    return list(topology.commands(layout(name), OvnOptions(dataplane="ovn", **options), MACS))
 
 
 def test_a_cable_is_a_logical_switch_with_two_ports() -> None:
@@ -102,8 +105,9 @@ def test_sessions_are_mirrored_where_connections_are_tracked() -> None:
     assert tracking == ["ovn-acl-stateful"]
 
 
-def test_no_release_of_kolla_deploys_it() -> None:
-    record = CATALOGUE.kolla_plane("ovn")
+@pytest.mark.parametrize("name", ["ovn", "ovn-afxdp"])
+def test_no_release_of_kolla_deploys_it(name: str) -> None:
+    record = CATALOGUE.kolla_plane(name)
     assert all(not support.is_deployed and support.reason for support in record.releases.values())
     assert set(record.releases) == {"2026.1", "ocata"}
 
@@ -111,10 +115,29 @@ def test_no_release_of_kolla_deploys_it() -> None:
 def test_the_version_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     done = subprocess.CompletedProcess([], 0, VERSION, "")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
-    assert OvnBinaries(tmp_path).version() == "23.03.1"
+    assert OvnBinaries(OvsBinaries(tmp_path), tmp_path / "usr").version() == "23.03.1"
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(PrerequisiteError, match="OVN is not there") as failure:
-        locate(tmp_path)
-    assert failure.value.fix == "make setup"
+        beside(OvsBinaries(tmp_path))
+    assert failure.value.fix.startswith("make setup; of a release, make releases")
+
+
+@pytest.mark.parametrize("prefix", ["usr", ".", "usr/local"])
+def test_a_build_is_found_beside_its_open_vswitch(tmp_path: Path, prefix: str) -> None:
+    found = OvnBinaries(OvsBinaries(tmp_path), tmp_path / prefix)
+    for path in found.files:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert beside(OvsBinaries(tmp_path)) == found
+    assert found.command(found.northd) == (str(tmp_path / prefix / "bin/ovn-northd"),)
+
+
+def test_on_af_xdp_it_has_the_options_of_both() -> None:
+    options = OvnAfxdpOptions(dataplane="ovn-afxdp", acl="stateful", core_use="threaded-napi", release="3.5")
+    assert options.tracks_connections and options.io_path(PortKind.VETH) == "af_xdp"
+    with pytest.raises(ValidationError, match="the rules are OVN's"):
+        OvnAfxdpOptions(dataplane="ovn-afxdp", flows="normal")
+    with pytest.raises(UnsupportedError, match="shares the flows"):
+        options.check_layout(layout("pvpv"))

@@ -7,6 +7,7 @@ import pytest
 
 from nfvbed.dataplanes.ovs import binaries
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.ovn.options import OvnOptions
 from nfvbed.dataplanes.ovs.packagesets import ReleaseName
 from nfvbed.errors import PrerequisiteError
@@ -99,7 +100,8 @@ def test_a_folder_without_a_build_is_named(tmp_path):
         (OvsDpdkOptions, {"release": 3.5}, "in quotes"),
         (OvsDpdkOptions, {"release": "3.2"}, "2.15"),
         (OvsDpdkOptions, {"release": "3.5", "program": "/opt/ovs"}, "two Open vSwitches"),
-        (OvnOptions, {"release": "3.5"}, "has no OVN"),
+        (OvnOptions, {"release": "4.0"}, "4.0 has no OVN; 3.1 and 3.5 have"),
+        (OvsOverlayOptions, {"release": "3.5"}, "for the DPDK of make setup"),
     ],
 )
 def test_what_no_package_set_is(kind, values, said):

@@ -9,7 +9,7 @@ import pytest
 
 from nfvbed.dataplanes.ovs import openflow
 from nfvbed.dataplanes.ovs.controller import BridgeController
-from nfvbed.dataplanes.ovs.openflow import Rule
+from nfvbed.dataplanes.ovs.openflow import Rule, add_rule
 from nfvbed.errors import DeployError
 
 CAPTURED = Path(__file__).parent / "captured"
@@ -210,3 +210,12 @@ def test_number_of_rules_is_read_from_the_aggregate():
     assert openflow.aggregate_request()[:8].hex() == "0002000000000000"
     reply = bytes.fromhex("0002000000000000") + struct.pack("!QQI4x", 5, 300, 100_002)
     assert openflow.parse_rule_count(reply) == 100_002
+
+
+def test_a_rule_that_pushes_a_tag_is_read_back_as_it_was_written():
+    plain, tagging = Rule(output=2, in_port=1), Rule(output=2, in_port=1, push_vlan=True)
+    assert plain.forwarding != tagging.forwarding
+    assert tagging.forwarding.actions == ("action:0011000881000000", "output:2")
+    instruction = add_rule(tagging)[len(add_rule(plain)) - 24 :]
+    assert instruction[:4] == bytes.fromhex("00040020")
+    assert instruction[8:16].hex() == "0011000881000000"

@@ -9,6 +9,7 @@ import pytest
 import nfvbed
 from nfvbed.dataplanes.ovs import fdb, pmd, reading, rxq
 from nfvbed.dataplanes.ovs.afxdp import modes
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.errors import DeployError
 from nfvbed.records.drops import DEFAULT_MEANINGS, Cause, CounterSource
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, statuses
@@ -75,7 +76,7 @@ def test_the_mode_of_an_afxdp_port_is_read(version, monkeypatch):
 def test_a_mode_that_nothing_says_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr(modes.unixctl, "command", lambda control, command: answer("4.0.0", "dpctl-show"))
     monkeypatch.setattr(modes, "_PATIENCE_S", 0.0)
-    options = modes.OvsAfxdpOptions(dataplane="ovs-afxdp")
+    options = OvsAfxdpOptions(dataplane="ovs-afxdp")
     with pytest.raises(DeployError) as caught:
         modes.check(tmp_path, dict, ["ax0"], options)
     assert "neither" in caught.value.observed

@@ -2,17 +2,32 @@
 
 import pytest
 
+from nfvbed.errors import NfvbedError
 from nfvbed.host.nics.inventory import GroupMember
+from nfvbed.sites.kolla.model import roles_of
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered, preflight
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
 from nfvbed.sites.kolla.preflight.gather import MachineAnswers, gather
 from nfvbed.sites.kolla.preflight.report import support_of
+from nfvbed.sites.kolla.render import order_pinned
 from tests.unit.sites.kolla.orders import PROJECT, changed, site, without_pci
 from tests.unit.sites.kolla.rack_facts import MELLANOX, as_described, with_node, with_port
 
 NAME = "compute1"
 FLAVORS = tuple(PROJECT.load_flavor(name) for name in PROJECT.flavor_names)
+
+
+NEWEST = PROJECT.load_kolla_release("2026.1")
+
+
+def is_rendered(name):
+    """Whether the example rack can have a variant with the newest release."""
+    try:
+        order_pinned(pinning_of(PROJECT, site(), name), site(), NEWEST)
+    except NfvbedError:
+        return False
+    return True
 
 
 def findings(variant="ovs-dpdk", release="2026.1", at=None, facts=None, flavors=()):
@@ -293,6 +308,15 @@ def test_roles_that_run_before_make_some_of_it_so():
         "PCI device 0000:3b:00.0 of compute1 has no link",
     )
     assert support_of(variant, release, []).readiness.value == "ready"
+
+
+@pytest.mark.parametrize("variant", [name for name in PROJECT.variant_names if is_rendered(name)])
+def test_a_machine_is_prepared_for_every_data_plane_alike(variant):
+    unprepared = as_described(site())[NAME].model_copy(update={"isolated": ()})
+    facts = as_described(site()) | {NAME: with_node(unprepared, 0, pages={})}
+    found = findings(variant, facts=facts)
+    assert {one.prepared_by for one in found} == {"nfvbed_host"}
+    assert blocking(found, roles_of(pinning_of(PROJECT, site(), variant), NEWEST)) == []
 
 
 def test_machines_that_cannot_be_asked_and_what_trying_showed():

@@ -137,6 +137,12 @@ USED = {
     "VSWITCH_VPP_ARGS": ("phy2phy_cont_vpp", {}, {"cpu": ["main-core 2", "corelist-workers 4-7"]}),
     "VSWITCH_VPP_L2_CONNECT_MODE": ("phy2phy_cont_vpp", {}, "bridge"),
     "PATHS": ("phy2phy_cont", {}, {"vswitch": {"OvsDpdkVhost": {"type": "bin", "bin": {"ovs-vswitchd": "/own"}}}}),
+    "TUNNEL_TYPE": ("own", {"PERFORMANCE_TESTS": [{"Name": "own", "Deployment": "ptunp"}]}, "geneve"),
+    "LOADGEN": (
+        "own",
+        {"PERFORMANCE_TESTS": [{"Name": "own", "Deployment": "p2p", "Load": {"load": 100, "pattern": "c"}}]},
+        "StressNg",
+    ),
     "VNF": ("pvp_cont", {}, "QemuVirtioNet"),
     "GUEST_IMAGE": ("pvp_cont", {}, ["/own.qcow2"]),
     "GUEST_LOOPBACK": ("pvp_cont", {}, ["linux_bridge"]),

@@ -102,7 +102,7 @@ def test_values_that_are_names_are_vsperfs():
     assert NONE in releases()[NEWEST].defaults["PATHS"]["vswitch"]
     assert set(_LOOPBACKS) == union("guest_loopbacks")
     assert set(KIND_OF) == set(recorded(NEWEST)["traffic_types"])
-    assert {name for name in union("deployments") if topology_of(name)} == {"p2p", "pvp", "pvvp", "pvpv"}
+    assert {name for name in union("deployments") if topology_of(name)} == {"p2p", "pvp", "pvvp", "pvpv", "ptunp"}
 
 
 @pytest.mark.parametrize("names", [TRAFFIC, COUNTS, CONDITIONS, tuple(burst_counts((), 64))])
