@@ -10,6 +10,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import expand
 from nfvbed.records.selection import MEASURED
+from nfvbed.report.papers.breakdowns import breakdown_tables
 from nfvbed.report.papers.claims import is_quick, judge_claims
 from nfvbed.report.papers.figures import see_publications
 from nfvbed.report.papers.text import Experiment, Paper, page
@@ -45,7 +46,12 @@ def _page(project: Project, store: Store | None, names: Sequence[str]) -> str:
     known = publications()
     seen = see_publications(store, known, only)
     papers = [
-        Paper(seen=one, claims=judge_claims(store, entry, only), without_numbers=entry.without_numbers)
+        Paper(
+            seen=one,
+            claims=judge_claims(store, entry, only),
+            breakdowns=breakdown_tables(store, entry, only),
+            without_numbers=entry.without_numbers,
+        )
         for one, entry in zip(seen, known, strict=True)
     ]
     return page(papers, _experiments(project, store))

@@ -75,6 +75,8 @@ class OwnEnds:
     devices: tuple[str, str]
     what: str
     """How they are joined to the path, in words."""
+    threads: tuple[WorkThread, ...] = ()
+    """The switch's threads that serve them, where those are not among its `work_threads`."""
     told: Callable[[], tuple[str, ...]] = tuple
     """Gives what the switch says of them, in sentences."""
 

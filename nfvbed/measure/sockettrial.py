@@ -1,6 +1,7 @@
 """One run of a socket tool as a trial: everything that is read around it, and the record that comes of it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,10 +9,20 @@ from nfvbed.errors import GeneratorError
 from nfvbed.host.cores.procfs import read_sample
 from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.cpu import account, without_hidden_work
+from nfvbed.measure.segmentcost import SystemCalls, run_ns, segment_costs, waiting
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
 from nfvbed.measure.warnings import frame_warnings, vnf_warnings
-from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
+from nfvbed.records import (
+    CoreDistance,
+    CpuTime,
+    Deployment,
+    QualityWarning,
+    Role,
+    SwitchCounters,
+    TrialRecord,
+    WorkThread,
+)
 from nfvbed.records.readings import Part, available
 from nfvbed.sites.site import Site
 from nfvbed.traffic.sockets.figures import SocketFigures
@@ -27,12 +38,16 @@ class SocketMeter:
 
     The loads of a record are the frames that both hosts' devices sent and received, as their kernels count them: a
     frame that is cut later on (segmentation offload) is one.
+
+    Args:
+        tsc_hz: rate of the clock that cycles are counted in.
     """
 
-    def __init__(self, site: Site, deployment: Deployment, ends: SocketEnds) -> None:
+    def __init__(self, site: Site, deployment: Deployment, ends: SocketEnds, tsc_hz: int) -> None:
         self._site = site
         self._deployment = deployment
         self._ends = ends
+        self._tsc_hz = tsc_hz
 
     def measure(self, task: TrialTask, traffic: Traffic) -> tuple[TrialRecord, SocketFigures]:
         """Run a tool once, and return its trial completely described, with the tool's figures.
@@ -57,6 +72,9 @@ class SocketMeter:
             self._site.verify(self._deployment)
             raise
         window.close(threads)
+        if not self._hides_work(threads):
+            costs = segment_costs(figures, window.switch_ns, window.receiving_ns, window.calls, self._tsc_hz)
+            figures = replace(figures, figures=(*figures.figures, *costs))
         return self._record(task, started_at, figures, window), figures
 
     def _record(self, task: TrialTask, started_at: str, figures: SocketFigures, window: "_Window") -> TrialRecord:
@@ -88,6 +106,11 @@ class SocketMeter:
             all_.append(QualityWarning.CORES_SHARED)
         return tuple(dict.fromkeys(all_))
 
+    def _hides_work(self, threads: Sequence[WorkThread]) -> bool:
+        """Return whether others than tools, switch and ends work: VNFs, or a process that polls for the ends."""
+        polls = any(thread.polling for thread in threads if thread.role is Role.GENERATOR)
+        return polls or bool(self._deployment.vnfs)
+
     def _shares_with_vnf(self) -> bool:
         return any(set(handle.cores) & set(self._ends.cores.all) for handle in self._deployment.vnfs)
 
@@ -105,11 +128,18 @@ class _Window:
         self.warnings: tuple[QualityWarning, ...] = ()
         self.counters: SwitchCounters | None = None
         self.distance: CoreDistance | None = None
+        self.switch_ns = 0
+        """Run time of the switch's threads that do not poll."""
+        self.receiving_ns = 0
+        """The same of the threads that receive for the ends."""
+        self.calls = SystemCalls(0, 0)
+        """Of the switch's threads that do not poll."""
 
     def open(self, threads: Sequence[WorkThread]) -> None:
         """Read what is to be subtracted."""
         self._before = self._site.look(self._deployment, Part.DISTANCES, Part.COUNTERS)
         self._frames = _frames(self._ends)
+        self._calls = SystemCalls.of(waiting(threads, Role.SWITCH))
         self._cpu = read_sample((t.pid, t.tid) for t in threads)
 
     def close(self, threads: Sequence[WorkThread]) -> None:
@@ -119,6 +149,9 @@ class _Window:
             SwitchDiedError, VnfDiedError: switch or VNF ended meanwhile.
         """
         cpu = read_sample((t.pid, t.tid) for t in threads)
+        of_switch, of_ends = (waiting(threads, role) for role in (Role.SWITCH, Role.GENERATOR))
+        self.calls = SystemCalls.of(of_switch).since(self._calls)
+        self.switch_ns, self.receiving_ns = (run_ns(some, self._cpu, cpu) for some in (of_switch, of_ends))
         self._site.verify(self._deployment)
         sent, received = _frames(self._ends)
         self.frames = (sent - self._frames[0], received - self._frames[1])

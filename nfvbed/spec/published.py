@@ -191,6 +191,30 @@ class PublishedClaim(SpecModel):
         return self
 
 
+class Breakdown(SpecModel):
+    """A table of own figures beside a published one: where the work of a row is, and so why rows differ."""
+
+    title: str
+    experiment: str
+    """Experiment that measures it."""
+    kind: str = "tcp-throughput"
+    """Kind of the test."""
+    parameters: dict[str, str | int | float] = Field(default_factory=_one_stream)
+    """Parameters that every row has."""
+    rows: tuple[Subject, ...] = Field(min_length=2)
+    """Rows; those of the first one's variant are what rows of others with the same parameters are compared with."""
+    quantities: tuple[str, ...] = Field(min_length=1)
+    """Names of the quantities, a column each."""
+    reads: tuple[str, ...] = ()
+    """Sentences on how to read it, which hold whatever the figures are."""
+
+    @model_validator(mode="after")
+    def kind_is_known(self) -> Self:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind {self.kind}: one of {', '.join(sorted(KINDS))}")
+        return self
+
+
 class Publication(SpecModel):
     """Published tables, with their authors and the measured system."""
 
@@ -210,6 +234,8 @@ class Publication(SpecModel):
     """Tables and figures with numbers, in the order of the source."""
     claims: tuple[PublishedClaim, ...] = ()
     """Claims in the order of the source."""
+    breakdowns: tuple[Breakdown, ...] = ()
+    """Tables of own figures that explain differences."""
     without_numbers: tuple[str, ...] = ()
     """Figures of which the text at hand has no numbers: nothing is read off a picture."""
 

@@ -161,8 +161,7 @@ def test_between_two_virtual_machines_and_their_forwarding_goes_on(site, tmp_pat
         {"kind": "socket-latency", "modes": ["ping-pong"], **SHORT},
         {"kind": "mrr"},
     ]
-    study = PROJECT.load_study("v2v-sockets", {"tests": tests, "quick": True, "repetitions.max_rounds": 1})
-    study = Study(study.experiment, tuple(one for one in study.variants if one.name == name), study.site)
+    study = PROJECT.load_study("v2v-sockets", {"variants": [name], "baseline": name, "tests": tests, "quick": True})
     with Store.open(tmp_path / "r.sqlite") as store:
         run = Runner(store, lambda *_: site).start(study)
         results = {result.kind: result for result in store.results(run.id)}

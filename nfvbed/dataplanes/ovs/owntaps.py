@@ -14,6 +14,7 @@ from nfvbed.dataplanes.ovs import openflow
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, forget_cached
+from nfvbed.records import WorkThread
 
 TAPS: Final = ("own0", "own1")
 NUMBERS: Final = (60001, 60002)
@@ -23,12 +24,15 @@ _STATUS: Final = "seg_offload"
 
 
 @contextmanager
-def own_taps(bridge: SteeredBridge, rules: list[openflow.Rule], outside: tuple[int, int]) -> Iterator[OwnEnds]:
+def own_taps(
+    bridge: SteeredBridge, rules: list[openflow.Rule], outside: tuple[int, int], thread: WorkThread
+) -> Iterator[OwnEnds]:
     """Add two taps, lead the path's rules to them, and undo both.
 
     Args:
         rules: those of the bridge, all of them.
         outside: OpenFlow ports of the generator.
+        thread: the switch's main one, which serves taps.
 
     Raises:
         DeployError: the switch does not open them.
@@ -44,6 +48,7 @@ def own_taps(bridge: SteeredBridge, rules: list[openflow.Rule], outside: tuple[i
                 netns=bridge.netns,
                 devices=TAPS,
                 what=f"tap ports of Open vSwitch's userspace datapath, its {TSO} {state}",
+                threads=(thread,),
                 told=lambda: _told(database.statuses()),
             )
             yield ends

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.wiring import end_of
+from nfvbed.host.network import napi
 from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.records.drops import USUAL, with_remainder
 from nfvbed.spec.layout import End
@@ -105,6 +106,16 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
             )
             found.append(thread)
     return tuple(sorted(found, key=lambda thread: (thread.core, thread.tid)))
+
+
+def main_thread(pid: int, cores: Sequence[int]) -> WorkThread:
+    """Return the switch's main thread, which serves what no poll-mode thread does.
+
+    Args:
+        cores: those that it may run on; several are no core of its own.
+    """
+    core = cores[0] if len(cores) == 1 else None
+    return WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid))
 
 
 def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from nfvbed.compare.samples.statistics import MeanAndIntervals, mean_with_intervals
 from nfvbed.compare.tables import KISTI_Z, KistiInterval
 from nfvbed.records import Record
+from nfvbed.report.papers.breakdowns import BreakdownRow, BreakdownTable
 from nfvbed.report.papers.claims import JudgedClaim
 from nfvbed.report.papers.figures import ColumnStatistics, OwnFigure, PublicationComparison, TableComparison
 from nfvbed.report.publishedlines import stated
@@ -18,6 +19,7 @@ class Paper(Record):
 
     seen: PublicationComparison
     claims: tuple[JudgedClaim, ...]
+    breakdowns: tuple[BreakdownTable, ...] = ()
     without_numbers: tuple[str, ...] = ()
 
 
@@ -94,6 +96,8 @@ def _papers(papers: Iterable[Paper]) -> Iterator[str]:
         yield ""
         for table in seen.tables:
             yield from _table(table)
+        for breakdown in paper.breakdowns:
+            yield from _breakdown(breakdown)
         for line in paper.without_numbers:
             yield f"- Without numbers: {line}"
         yield ""
@@ -116,6 +120,36 @@ def _table(table: TableComparison) -> Iterator[str]:
     for line in table.differs:
         yield f"- {line}"
     yield ""
+
+
+def _breakdown(table: BreakdownTable) -> Iterator[str]:
+    yield f"**{table.title}.** Medians of the rounds (least to greatest)."
+    yield ""
+    if not table.run:
+        yield f"- {NOTHING.capitalize()}: `make run-{table.experiment}`."
+        yield ""
+        return
+    yield _row("", *table.quantities, "rounds")
+    yield f"|---|{'---|' * (len(table.quantities) + 1)}"
+    for row in table.rows:
+        marks = "".join(f"; {kind.value}" for kind in row.warnings)
+        found = [_of_row(row, name) for name in table.quantities]
+        found = found if row.values else [row.reason, *[""] * (len(found) - 1)]
+        yield _row(row.subject.words, *found, f"{row.rounds}{marks}")
+    yield ""
+    yield f"- Run {table.run} ({table.experiment}, {table.started_at[:10]}) on {table.machine}."
+    for line in (*table.compared, *table.reads):
+        yield f"- {line}"
+    yield ""
+
+
+def _of_row(row: BreakdownRow, name: str) -> str:
+    found = row.values.get(name)
+    if found is None:
+        return ""
+    factor, unit = (1e9, "Gbit/s") if found.unit == "bit/s" else (1.0, found.unit)
+    value, low, high = (f"{figure / factor:.4g}" for figure in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high}) {unit}" if low != high else f"{value} {unit}"
 
 
 def _published(column: ColumnStatistics) -> str:

@@ -65,7 +65,7 @@ def between_sockets(
     try:
         wanted = [_directed(condition, spec) for condition in conditions(tools_of(deployment))]
         with set_free(cell_test), socket_ends(deployment, around) as ends, offloads.kept(ends):
-            measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends), ends)
+            measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends, cell_test.setup.info.tsc_hz), ends)
             rows = tuple(measured.row(condition) for condition in wanted)
             of_ends = ends.told()
     except GeneratorError as failure:

@@ -17,6 +17,9 @@ from nfvbed.host.network.namespaces import inside
 SCATTER: Final = "tx-scatter-gather"
 GSO: Final = "tx-generic-segmentation"
 TSO: Final = "tx-tcp-segmentation"
+_KINDS_OF_TSO: Final = ("tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation")
+"""They go with the first kind, as with `ethtool -K DEVICE tso`: a veth that has any of them bypasses the receive thread
+of its other end (`veth_skb_is_eligible_for_gro` in Linux)."""
 FEATURES: Final = {links.CHECKSUM: "checksum", TSO: "tso", GSO: "gso", links.GRO: "gro", SCATTER: "sg"}
 """The offloads that are read, by the kernel's names, with the short ones."""
 
@@ -63,4 +66,5 @@ class LinkDevice(EndDevice):
 
     def set_features(self, wanted: Mapping[str, bool]) -> None:
         """Ask the kernel."""
-        inside(self.netns, partial(links.set_features, self.name, wanted))
+        of_tso = dict.fromkeys(_KINDS_OF_TSO, wanted[TSO]) if TSO in wanted else {}
+        inside(self.netns, partial(links.set_features, self.name, {**wanted, **of_tso}))

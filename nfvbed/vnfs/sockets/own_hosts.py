@@ -54,6 +54,7 @@ def own_hosts(
                 devices=devices,
                 pair=pair_of(around, hosts, cores),
                 cores=cores,
+                threads=own.threads,
                 what=own.what,
                 carriers=devices,
                 kind=KIND,

@@ -2,7 +2,7 @@
 
 from nfvbed.dataplanes.ovs import reading
 from nfvbed.host.network import napi
-from nfvbed.records import NOT_SEPARABLE, Role, SwitchCounters, WorkThread
+from nfvbed.records import NOT_SEPARABLE, SwitchCounters, WorkThread
 from nfvbed.units import NS_PER_S
 
 _MAIN_SOURCE = "scheduler run time of ovs-vswitchd's main thread x TSC"
@@ -17,7 +17,7 @@ def forwarding(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:
         interrupt: whether nothing polls, and the main thread works.
     """
     if interrupt:
-        return (WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid)),)
+        return (reading.main_thread(pid, (core,)),)
     return reading.pmd_threads(pid)
 
 

@@ -133,7 +133,9 @@ class OvsDpdk(OvsSwitch):
         rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
         if state.steering != NORMAL:
             rules = list(path_rules(steering_path(plan)))
-        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]))
+        pid = self._workspace(deployment).process(SWITCH).pid
+        thread = reading.main_thread(pid, state.control_cores)
+        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]), thread)
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return what the generator needs to know of the ends of the path."""

@@ -51,6 +51,14 @@ def test_both_ends_are_set_alike_and_read_back(devices: Devices):
     assert "checksum on, tso on" in offloads.set_both(ends(*BOTH), "tso")
 
 
+def test_all_kinds_of_segmentation_go_together_as_ethtools_do(devices: Devices):
+    kinds = ("tx-tcp6-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation")
+    offloads.set_both(ends(*BOTH), "checksum")
+    assert [devices.has["own0"][kind] for kind in kinds] == [False] * 3
+    offloads.set_both(ends(*BOTH), "tso")
+    assert all(devices.has["own1"][kind] for kind in kinds)
+
+
 def test_what_a_receiver_merges_is_never_touched_as_the_bridge_would_lose_its_threads(devices: Devices):
     assert all(links.GRO not in wanted for wanted in offloads.WANTED.values())
 
