@@ -87,6 +87,11 @@ def check_frames(offloads: Offloads, mean_bytes: float | None) -> str:
     return f"frames of {mean_bytes:.0f} B on average left the end, which are not cut"
 
 
+def wrong_checksums(ends: SocketEnds) -> int:
+    """Return how many segments both hosts have dropped for their checksum, as far as they tell."""
+    return sum(device.wrong_checksums() or 0 for device in ends.devices)
+
+
 def sent(ends: SocketEnds) -> tuple[int, int]:
     """Return the frames and bytes that the first end's device has sent to the path."""
     counted = ends.carriers[0].traffic()
