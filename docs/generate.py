@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Literal, get_args, get_origin
 
 import click
+import tackeroperations
 import vsperftests
 from manpage import manual
 
@@ -180,6 +181,11 @@ def page_kolla_support() -> str:
 def page_vsperf_tests() -> str:
     """Which of VSPERF's tests run natively, and what each other one lacks."""
     return _page("VSPERF's tests", vsperftests.page(open_project(ROOT)))
+
+
+def page_tacker_operations() -> str:
+    """Return what operations in Tacker come to, and which test drove each."""
+    return _page("Tacker's operations", tackeroperations.page())
 
 
 def pages_of_files() -> dict[str, str]:
@@ -412,6 +418,7 @@ PAGES = {
     "cli.md": page_cli,
     "exit-codes.md": page_exit_codes,
     "kolla-support.md": page_kolla_support,
+    "tacker-operations.md": page_tacker_operations,
     "vsperf-tests.md": page_vsperf_tests,
     "warnings.md": page_warnings,
     "search.md": page_search,

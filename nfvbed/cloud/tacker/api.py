@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.errors import UnsupportedError
 
 Tell = Callable[[str], None]
 """Takes a sentence on what goes on."""
@@ -97,6 +98,44 @@ class OnboardingApi(ABC):
         Raises:
             OnboardError: it failed; with the chain of causes.
         """
+
+    def reconnect(self, vnf: TackerVnf, networks: tuple[tuple[str, str], ...]) -> TackerVnf:
+        """Change the VNF's external connectivity: put connection points on other networks while it runs.
+
+        Args:
+            networks: connection points with their new networks; the others stay where they are.
+
+        Raises:
+            UnsupportedError: the API has no such operation, or the descriptor no such connection points.
+            OnboardError: it failed; with the chain of causes. The VNF stays, and `retry` does it again.
+        """
+        raise self._without("changes no external connectivity")
+
+    def retry(self, vnf: TackerVnf) -> TackerVnf:
+        """Do the operation again that failed for the time being.
+
+        Raises:
+            UnsupportedError: the API has no such operation.
+            OnboardError: nothing failed, or it failed again.
+        """
+        raise self._without("retries no operation")
+
+    def rollback(self, vnf: TackerVnf) -> None:
+        """Undo what the operation made that failed for the time being.
+
+        Raises:
+            UnsupportedError: the API has no such operation, or Tacker never rolls this one back.
+            OnboardError: nothing failed, or the rollback did.
+        """
+        raise self._without("rolls nothing back")
+
+    @staticmethod
+    def _without(lack: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"this API of Tacker {lack}",
+            observed="operations on a running VNF are retried, rolled back and reconnected by the SOL API alone",
+            fix="onboarding: sol in the site's file, and onboard it again",
+        )
 
     @abstractmethod
     def remove(self, vnf: TackerVnf) -> None:

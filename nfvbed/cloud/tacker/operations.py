@@ -8,11 +8,15 @@ from tackerclient.common import exceptions as tacker_errors
 
 from nfvbed.cloud.tacker.connection import asking, status
 from nfvbed.cloud.tacker.waits import wait
-from nfvbed.errors import OnboardError
+from nfvbed.errors import OnboardError, UnsupportedError
 
 _GOING_ON = ("STARTING", "PROCESSING", "ROLLING_BACK")
 _FAILED_TEMP = "FAILED_TEMP"
 _CONFLICT = 409
+_NOT_BEGUN = "not begun"
+_REFUSED = ("SCALE_IN CAN NOT ROLLBACK", "OPERATION IS NOT INSTANTIATE/SCALE", "Rollback of")
+"""Beginnings of what Tacker says of operations that it never rolls back: v1 in its answer (409), v2 in the error of the
+operation, which it takes first and then fails again (`RollbackNotSupported`)."""
 
 
 class Operations:
@@ -37,21 +41,84 @@ class Operations:
             OnboardError: the operation failed, with Tacker's error; or it took too long, with its state.
         """
         what = f"{name} of VNF instance {self._instance}"
-        seen: dict[str, Any] = {}
         with asking(what):
             before = {one["id"] for one in self.all()}
             request()
+        self._settle(name, what, lambda one: one["id"] not in before, "COMPLETED")
 
-            def settled() -> bool:
-                new = [one for one in self.all() if one["id"] not in before]
-                seen.update(new[-1] if new else {"operationState": "not begun"})
-                return seen["operationState"] not in (*_GOING_ON, "not begun")
+    def failed(self) -> dict[str, Any]:
+        """Return the operation that failed for the time being: it can be failed, retried, and some rolled back.
 
+        Raises:
+            OnboardError: there is none.
+        """
+        with asking(f"the operations of VNF instance {self._instance}"):
+            found, known = self._in(_FAILED_TEMP), self.all()
+        if not found:
+            states = ", ".join(f"{one['operation']} {one['operationState']}" for one in known) or "there are none"
+            raise OnboardError(f"no operation of VNF instance {self._instance} is {_FAILED_TEMP}", observed=states)
+        return found[-1]
+
+    def retry(self) -> None:
+        """Have Tacker do the failed operation once more, from the point at which it failed, and wait.
+
+        Raises:
+            OnboardError: there is none, or it failed again.
+        """
+        failed = self.failed()
+        what = f"retry of {failed['operation']} of VNF instance {self._instance}"
+        with asking(what):
+            self._tacker.retry_vnf_instance(failed["id"])
+        self._again(failed, what, "COMPLETED")
+
+    def rollback(self) -> None:
+        """Have Tacker undo what the failed operation made, and wait.
+
+        Raises:
+            UnsupportedError: Tacker never rolls this operation back, as it documents.
+            OnboardError: there is none, or its rollback failed.
+        """
+        failed = self.failed()
+        what = f"rollback of {failed['operation']} of VNF instance {self._instance}"
+        try:
+            with asking(what):
+                self._tacker.rollback_vnf_instance(failed["id"])
+            self._again(failed, what, "ROLLED_BACK")
+        except OnboardError as failure:
+            if not any(words in failure.observed for words in _REFUSED):
+                raise
+            raise UnsupportedError(
+                f"Tacker does not roll back {failed['operation']}",
+                where=f"operation {failed['id']}",
+                observed=failure.observed,
+                fix="retry it, or fail it and remove the VNF (nfvbed offboard)",
+            ) from None
+
+    def _again(self, failed: dict[str, Any], what: str, wanted: str) -> None:
+        """Wait for the second end of an operation: its state was entered later than the one in which it was."""
+        entered = failed.get("stateEnteredTime")
+
+        def is_later(one: dict[str, Any]) -> bool:
+            later = one.get("stateEnteredTime") != entered or one["operationState"] != _FAILED_TEMP
+            return one["id"] == failed["id"] and later
+
+        self._settle(failed["operation"].lower(), what, is_later, wanted)
+
+    def _settle(self, name: str, what: str, is_it: Callable[[dict[str, Any]], bool], wanted: str) -> None:
+        """Wait until the newest operation that is meant has ended, and check how."""
+        seen: dict[str, Any] = {}
+
+        def settled() -> bool:
+            meant = [one for one in self.all() if is_it(one)]
+            seen.update(meant[-1] if meant else {"operationState": _NOT_BEGUN})
+            return seen["operationState"] not in (*_GOING_ON, _NOT_BEGUN)
+
+        with asking(what):
             waited = wait(name, settled)
         state, where = seen["operationState"], f"operation {seen.get('id', '')}".strip()
         if not waited.done:
             raise OnboardError(f"{what} stays {state}", where=where, observed=waited.too_long)
-        if state != "COMPLETED":
+        if state != wanted:
             with asking(what):
                 shown = self._tacker.show_vnf_lcm_op_occs(seen["id"])  # lists leave errors out
             raise OnboardError(f"{what} ended as {state}", where=where, observed=f"Tacker: {error(shown)}")

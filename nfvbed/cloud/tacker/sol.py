@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import openstack.connection
@@ -63,6 +64,46 @@ class SolApi(TackerApi[bytes]):
         tell(f"healing {vnf.name}")
         body = {"cause": "asked for by nfvbed"}
         return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, body))
+
+    def reconnect(self, vnf: TackerVnf, networks: tuple[tuple[str, str], ...]) -> TackerVnf:
+        """Change the networks of connection points; the tag in the instance's description follows."""
+        with asking(f"VNF instance {vnf.name}"):
+            tag = Tag.read(self._show(vnf.id).get(self.description))
+        if tag is None:
+            raise OnboardError(f"VNF {vnf.name} is not one that nfvbed has made", where=vnf.id)
+        known = dict(tag.networks)
+        strange = [point for point, _ in networks if point not in known]
+        if strange:
+            raise UnsupportedError(
+                f"VNF {vnf.name} has no external connection point {strange[0]}",
+                observed=f"it has {', '.join(known) or 'none'}",
+                fix="name one of these",
+            )
+        changed = replace(tag, networks=tuple((known | dict(networks)).items()))
+        links = self._links(replace(tag, networks=networks))
+        try:
+            Operations(self._tacker, vnf.id).run("change_ext_conn", lambda: self._reconnect(vnf.id, links))
+        except OnboardError as failure:
+            raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id), stays=True) from None
+        with asking(f"the description of VNF instance {vnf.name}"):
+            self._tacker.update_vnf_instance(vnf.id, {self.description: changed.text})
+            wait("settle", lambda: self._show(vnf.id).get(self.description) == changed.text)
+        return self._looked_at(vnf)
+
+    def _reconnect(self, instance: str, links: list[dict[str, Any]]) -> None:
+        self._tacker.change_ext_conn_vnf_instance(instance, {"extVirtualLinks": links})
+
+    def retry(self, vnf: TackerVnf) -> TackerVnf:
+        """Have Tacker do its failed operation once more."""
+        try:
+            Operations(self._tacker, vnf.id).retry()
+            return self._looked_at(vnf)
+        except OnboardError as failure:
+            raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id), stays=True) from None
+
+    def rollback(self, vnf: TackerVnf) -> None:
+        """Have Tacker undo its failed operation."""
+        Operations(self._tacker, vnf.id).rollback()
 
     def remove(self, vnf: TackerVnf) -> None:
         """Terminate and delete the instance, disable and delete its package."""

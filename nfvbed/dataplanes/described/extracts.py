@@ -91,7 +91,7 @@ def _unread(what: str, extract: Extract, where: str, output: str) -> DeployError
         f"what is read of a command's output {what}",
         where=f"{where}; {asked}",
         observed=output[:_SHOWN] + ("..." if len(output) > _SHOWN else "") or "no output",
-        fix="run the command by hand while the variant is deployed (nfvbed deploy), and correct the variant's file",
+        fix="compare what is read (pointer, pattern) with that output, and correct the variant's file",
     )
 
 

@@ -93,3 +93,49 @@ class FakeTacker:
         """Fail an operation."""
         self.asked.append(("fail", identifier))
         self.operations[-1]["operationState"] = "FAILED"
+
+
+class FailingTacker(FakeTacker):
+    """A Tacker one of whose operations failed for the time being; it answers as a release's source has it."""
+
+    def __init__(self, operation, cells):
+        super().__init__()
+        kind, _, way = operation.partition("_") if operation.startswith("SCALE") else (operation, "", "")
+        self._cells = cells
+        self._clock = 0
+        self.operations = [{"id": "o1", "startTime": "0", "operation": kind, "type": way, "operationState": ""}]
+        self._enter("FAILED_TEMP")
+
+    def _enter(self, state, **more):
+        self._clock += 1
+        self.operations[-1] |= {"operationState": state, "stateEnteredTime": str(self._clock), **more}
+
+    def _ends(self, action):
+        cell = self._cells[action]
+        if cell.get("status") == 409:
+            body = {"title": cell["refused"], "detail": cell["refused"], "status": 409}
+            exception_handler_v10(409, json.dumps(body))
+        elif "refused" in cell:
+            self._enter("FAILED_TEMP", error={"status": cell["status"], "detail": cell["refused"]})
+        else:
+            self._enter(cell["state"])
+
+    def retry_vnf_instance(self, identifier):
+        """Do an operation again."""
+        self.asked.append(("retry", identifier))
+        self._ends("retry")
+
+    def rollback_vnf_instance(self, identifier):
+        """Undo an operation."""
+        self.asked.append(("rollback", identifier))
+        self._ends("rollback")
+
+    def fail_vnf_instance(self, identifier):
+        """Fail an operation."""
+        self.asked.append(("fail", identifier))
+        self._ends("fail")
+
+    def begin(self):
+        """Begin a second operation, which ends as the first time."""
+        self.operations.append(self.operations[0] | {"id": "o2", "startTime": "1"})
+        self._ends("do")

@@ -121,3 +121,10 @@ def test_commands_of_a_store_are_run_only_as_the_projects_file_has_them(project:
 def test_the_how_to_shows_the_shipped_file() -> None:
     page = (PROJECT.root / "docs" / "howto" / "describe-a-switch.md").read_text()
     assert page.split("```yaml\n")[1].partition("```")[0] == (PROJECT.variants_folder / "tc-mirred.yml").read_text()
+
+
+def test_the_how_tos_other_file_is_one(project: Project) -> None:
+    page = (PROJECT.root / "docs" / "howto" / "describe-a-switch.md").read_text()
+    text = page.split("```yaml\n")[2].partition("```")[0]
+    variant = load(project, text.replace("name: nft-fwd", "name: mine"))
+    assert [words[0] for words in variant.options.start] == ["nft"] * 3

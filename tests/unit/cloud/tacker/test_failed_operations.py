@@ -1,0 +1,121 @@
+"""Operation x {do, fail, retry, rollback} x {v1, v2}: what the client makes of what Tacker 8 answers.
+
+The cells are those of the page `docs/reference/tacker-operations.md`.
+"""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.cloud.tacker import account, stacks, waits
+from nfvbed.cloud.tacker.api import TackerVnf
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.operations import Operations
+from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.tags import Tag
+from nfvbed.errors import OnboardError, UnsupportedError
+from tests.unit.cloud.tacker.fake_cloud import cloud
+from tests.unit.cloud.tacker.fake_tacker import FailingTacker, FakeTacker
+
+TABLE = yaml.safe_load((Path(__file__).parent / "recorded" / "operations.yml").read_text())
+ROOT = Path(__file__).parents[4]
+ACTIONS = ("do", "fail", "retry", "rollback")
+CELLS = [(api, kind, action) for api in ("v1", "v2") for kind in TABLE[api] for action in ACTIONS]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(waits, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(waits, "MEASURED_S", dict.fromkeys(waits.MEASURED_S, 0.005))
+
+
+def act(operations, tacker, kind, action):
+    name = kind.partition("_")[0].lower() if kind.startswith("SCALE") else kind.lower()
+    acts = {
+        "do": lambda: operations.run(name, tacker.begin),
+        "fail": operations.fail,
+        "retry": operations.retry,
+        "rollback": operations.rollback,
+    }
+    acts[action]()
+
+
+@pytest.mark.parametrize(("api", "kind", "action"), CELLS, ids=["-".join(cell) for cell in CELLS])
+def test_every_cell_ends_as_tacker_documents_it(api, kind, action):
+    cell = TABLE[api][kind][action]
+    tacker = FailingTacker(kind, TABLE[api][kind])
+    operations = Operations(tacker, "i1")
+    if "refused" not in cell:
+        act(operations, tacker, kind, action)
+        assert tacker.operations[-1]["operationState"] == cell["state"]
+        return
+    with pytest.raises(UnsupportedError, match="Tacker does not roll back") as caught:
+        act(operations, tacker, kind, action)
+    assert cell["refused"] in caught.value.observed
+    assert tacker.operations[-1]["operationState"] == "FAILED_TEMP"
+
+
+def test_the_table_has_the_same_operations_in_both_versions():
+    assert list(TABLE["v1"]) == list(TABLE["v2"])
+    assert all(tuple(cells) == ACTIONS for api in ("v1", "v2") for cells in TABLE[api].values())
+
+
+def test_the_page_names_a_test_that_there_is():
+    text = (ROOT / "tests" / "openstack" / "test_onboarding.py").read_text()
+    page = (ROOT / "docs" / "reference" / "tacker-operations.md").read_text()
+    assert "def test_a_life_cycle(" in text
+    assert page.count("COMPLETED in `test_a_life_cycle`") == 5
+
+
+def test_what_did_not_fail_is_neither_retried_nor_rolled_back():
+    tacker = FailingTacker("HEAL", TABLE["v1"]["HEAL"])
+    tacker.operations[0]["operationState"] = "COMPLETED"
+    for request in (Operations(tacker, "i1").retry, Operations(tacker, "i1").rollback):
+        with pytest.raises(OnboardError, match="is FAILED_TEMP") as caught:
+            request()
+        assert caught.value.observed == "HEAL COMPLETED"
+    assert tacker.asked == []
+
+
+def test_a_retry_that_fails_again_says_why():
+    cells = TABLE["v1"]["HEAL"] | {"retry": {"refused": "Heat said no", "status": 500}}
+    with pytest.raises(OnboardError, match="retry of HEAL .* ended as FAILED_TEMP") as caught:
+        Operations(FailingTacker("HEAL", cells), "i1").retry()
+    assert caught.value.observed == "Tacker: Heat said no"
+
+
+def test_the_legacy_api_says_that_it_has_none_of_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(account, "tacker_client", lambda connection: FakeTacker())
+    legacy, vnf = LegacyApi(cloud(), Journal(tmp_path / "journal")), TackerVnf("legacy", "v1", "d1", "a", "demo", "")
+    for request in (lambda: legacy.retry(vnf), lambda: legacy.rollback(vnf), lambda: legacy.reconnect(vnf, ())):
+        with pytest.raises(UnsupportedError, match="this API of Tacker"):
+            request()
+
+
+def test_a_connection_point_moves_to_another_network_and_the_tag_follows(monkeypatch, tmp_path):
+    tacker = FakeTacker()
+    tag = Tag("sol", "demo", "a", "1", (("CP1", "left"), ("CP2", "right")), "ours")
+    tacker.instances = {"i1": {"id": "i1", "vnfInstanceName": "a", "vnfdId": "d", SolApi.description: tag.text}}
+    tacker.show_vnf_instance = lambda identifier: tacker.instances[identifier]
+    tacker.update_vnf_instance = lambda identifier, body: tacker.instances[identifier].update(body)
+
+    def change(identifier, body):
+        tacker.asked.append(body)
+        tacker.operations.append({"id": "o1", "startTime": "0", "operationState": "COMPLETED"})
+
+    tacker.change_ext_conn_vnf_instance = change
+    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    monkeypatch.setattr(SolApi, "_looked_at", lambda self, vnf: vnf)
+    monkeypatch.setattr(stacks, "servers", lambda connection, stack: [])
+    connection = cloud()
+    connection.network.find_network = lambda name, ignore_missing: type("Network", (), {"id": f"id-of-{name}"})
+    api, vnf = SolApi(connection, Journal(tmp_path / "journal")), TackerVnf("sol", "i1", "d1", "a", "demo", "s1")
+    api.reconnect(vnf, (("CP2", "other"),))
+    (body,) = tacker.asked
+    (link,) = body["extVirtualLinks"]
+    assert (link["resourceId"], [point["cpdId"] for point in link["extCps"]]) == ("id-of-other", ["CP2"])
+    assert Tag.read(tacker.instances["i1"][SolApi.description]).networks == (("CP1", "left"), ("CP2", "other"))
+    with pytest.raises(UnsupportedError, match="no external connection point CP9"):
+        api.reconnect(vnf, (("CP9", "other"),))
