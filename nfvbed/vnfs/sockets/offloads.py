@@ -62,7 +62,7 @@ def set_both(ends: SocketEnds, offloads: Offloads) -> str:
                 f"offloads: {offloads} is not what {device.name} does",
                 where=ends.what,
                 observed=words(has),
-                fix="a variant whose ports have it; on Open vSwitch's userspace datapath, options: {userspace_tso: true}",
+                fix="another variant; on Open vSwitch's userspace datapath, options: {userspace_tso: true}",
             )
     return "; ".join(f"end {number}: {words(has)}" for number, has in enumerate(found))
 
