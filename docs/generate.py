@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Literal, get_args, get_origin
 
 import click
+import planesbyapi
 import tackeroperations
 import vsperftests
 from manpage import manual
@@ -181,6 +182,11 @@ def page_kolla_support() -> str:
 def page_vsperf_tests() -> str:
     """Which of VSPERF's tests run natively, and what each other one lacks."""
     return _page("VSPERF's tests", vsperftests.page(open_project(ROOT)))
+
+
+def page_planes_by_api() -> str:
+    """Return which test onboards which VNF on which data plane through which API."""
+    return _page("Data planes, VNFs and Tacker's APIs", planesbyapi.page(open_project(ROOT)))
 
 
 def page_tacker_operations() -> str:
@@ -418,6 +424,7 @@ PAGES = {
     "cli.md": page_cli,
     "exit-codes.md": page_exit_codes,
     "kolla-support.md": page_kolla_support,
+    "planes-by-api.md": page_planes_by_api,
     "tacker-operations.md": page_tacker_operations,
     "vsperf-tests.md": page_vsperf_tests,
     "warnings.md": page_warnings,

@@ -250,7 +250,7 @@ def _refuse_writable(path: Path, *, own: bool) -> None:
             f"others can write to the folder of {VARIABLE}",
             where=str(path),
             observed=f"its mode is {stat.S_IMODE(state.st_mode):o}",
-            fix=f"chmod go-w {path}, if nobody else has written there; else name another folder",
+            fix=f"chmod go-w {path}, if no other user has written there; else name another folder",
         )
 
 

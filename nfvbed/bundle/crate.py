@@ -68,7 +68,7 @@ def describe(
             "description": "Measurements of data planes of an NFV infrastructure by nfvbed, with all that their "
             "verdicts are recomputed from: nfvbed verify-bundle FILE.",
             "datePublished": predicate.made_at,
-            "license": "None was stated: ask whoever gave it to you.",
+            "license": "None was stated: ask the sender.",
             "identifier": predicate.run,
             "hasPart": [{"@id": name} for name in names],
             "mentions": {"@id": _MEASURING},

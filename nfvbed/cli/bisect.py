@@ -62,7 +62,7 @@ WORDS: Final = {
 @click.option(
     "--noise",
     type=Part(),
-    help="Part by which each build may be off by itself, either way (its layout). Default: 2% with --build, else none.",
+    help="Part by which code layout alone may change a build, either way. Default: 2% with --build, else none.",
 )
 @click.option("--margin", type=Part(), default="3%", show_default=True, help="Ends that differ by less are equal.")
 @click.option(
@@ -71,13 +71,13 @@ WORDS: Final = {
     default="60m",
     show_default=True,
     metavar="TIME",
-    help="No question is asked later; what is not convicted by then is undecided.",
+    help="No comparison starts later; a step that is not found by then is undecided.",
 )
 @click.option("--topology", type=TOPOLOGY, default="p2p", show_default=True, help="Path.")
 @click.option(
     "--frame-size", type=FRAME_SIZE, default="64", show_default=True, metavar="BYTES|imix", help="Size with the FCS."
 )
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Show the plan of the first question and its length; deploy nothing.")
 @json_option
 @root_option

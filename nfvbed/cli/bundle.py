@@ -44,8 +44,8 @@ def command(
 ) -> None:
     """Write RUN (an id, its first or last digits, a label, or `latest`) as one file that others can check.
 
-    The file has the run with every trial and histogram, its resolved files, versions and host, the verdicts with the
-    version of their rules, tables and figures, and digests of all of it. What it discloses is listed first.
+    The file has the run with every trial and histogram, its resolved files, versions and host. It has the verdicts with
+    the version of their rules, tables and figures, and digests of all of it. What it discloses is listed first.
     `nfvbed verify-bundle FILE` checks it.
     """
     from nfvbed.bundle.making import make, prepare

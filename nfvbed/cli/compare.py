@@ -47,7 +47,7 @@ FILE_WIDTH = 140
 @click.option(
     "--published",
     is_flag=True,
-    help="Print what others published beside what these runs, or all of the store, measured; and verdicts on claims.",
+    help="Print published results beside those of these runs, or of the whole store, with verdicts on the claims.",
 )
 @listing_options(*COLUMNS)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")

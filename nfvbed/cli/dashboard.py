@@ -70,9 +70,9 @@ def command(
 ) -> None:
     """Serve the results as pages and as a JSON API, until interrupted.
 
-    Without --operate the store is only read: a copied nfvbed.sqlite is enough, and no testbed is needed. Whoever has an
-    account on this machine can read what is served without a token; with --operate only root and the user who serves
-    it can change things without one.
+    Without --operate the store is only read: a copied nfvbed.sqlite is enough, and no testbed is needed. Without a
+    token every account on this machine can read what is served. With --operate only root and the user who serves it
+    can change things without one.
     """
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.cli.deployed_sites import DeployedSites

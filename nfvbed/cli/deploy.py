@@ -26,11 +26,11 @@ from nfvbed.vnfs.descriptors.epa import require_fit
 
 @click.command(name="deploy")
 @click.argument("variant", metavar="VARIANT", type=VARIANT)
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option(
     "--topology",
     type=TOPOLOGY,
-    help="What is connected to what. Default: p2p; where the variant has none, its first, with a VNF.",
+    help="Topology. Default: p2p; where the variant has none, its first, with a VNF.",
 )
 @click.option(
     "--frame-size",

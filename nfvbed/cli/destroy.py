@@ -13,7 +13,7 @@ from nfvbed.signals import end_like_interrupt
 
 
 @click.command(name="destroy")
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option(
     "--all", "everything", is_flag=True, help="Also run directories whose ledger cannot be read. Default: leave them."
 )

@@ -43,7 +43,7 @@ def command() -> None:
 )
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
 def start(hugepages_mib: int, dry_run: bool) -> None:
-    """Start the cloud, or go on with a start that failed; what has ended of one that runs is started again."""
+    """Start the cloud, continue a failed start, or restart what has ended of a running one."""
     cloud = _cloud(hugepages_mib)
     if dry_run:
         for line in cloud.foresee():
@@ -130,7 +130,7 @@ def shell(words: tuple[str, ...]) -> None:
 @click.option("--attach", is_flag=True, help="Connect to the serial console; Ctrl-] ends that. Default: print it.")
 @click.option("--lines", default=60, show_default=True, help="How many of the last lines.")
 def console(instance: str, attach: bool, lines: int) -> None:
-    """Show what an instance has printed on its console: ACTIVE is not booted."""
+    """Show what an instance has printed on its console, as Nova's ACTIVE does not mean that it has booted."""
     node = _node()
     client = Command(
         ("/usr/bin/openstack", "server", "show", instance, "-f", "json"), environment=(("OS_CLOUD", NAME),)

@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Show what changed from BEFORE to AFTER: of one variant, a verdict for each traffic point.
 
-    A side is RUN (an id, its first or last digits, a label, or `latest`), RUN:VARIANT, a variant or altered variant as
-    some run measured it, or options: KEY=VALUE[,KEY=VALUE]. Sides without a run are of the newest one that has both.
+    A side is RUN (an id, its first or last digits, a label, or `latest`) or RUN:VARIANT. It may also be a variant or
+    altered variant, or options: KEY=VALUE[,KEY=VALUE]. Sides without a run are of the newest run that has both.
 
     Sides of one run were interleaved, and are judged by rounds. Those of two runs were not, which is said: they are
     judged relative to a pinned reference of the same plane and ports that both measured; where that moved too, it was

@@ -39,13 +39,13 @@ from nfvbed.spec.loader import Project
 )
 @click.option("--try", "try_functions", is_flag=True, help="Of a rack: make its virtual functions for a moment.")
 @click.option(
-    "--prepare", is_flag=True, help="Set what disturbs measuring until COMMAND, or Ctrl-C, ends; it is undone then."
+    "--prepare", is_flag=True, help="Prepare the host for measuring until COMMAND, or Ctrl-C, ends; then undo it."
 )
 @click.option(
     "--gain",
     type=click.IntRange(min=1, max=100),
     metavar="ROUNDS",
-    help="With --prepare: how long cores are kept from a polling thread, prepared and not, in so many pairs of rounds.",
+    help="With --prepare: measure in so many pairs of rounds how long a polling thread waits, prepared and not.",
 )
 @click.option("--details", is_flag=True, help="Print every topic and variant. Default: a summary of ten lines.")
 @click.argument("argv", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)

@@ -30,8 +30,8 @@ def command(
 
     RUN is an id, its first or last digits, a label, or `latest`.
 
-    CELL is a name as `nfvbed runs` and the JSON of a comparison have it (`ovs-dpdk/p2p/64`), or the end of one that no
-    other cell has. Visits, rate, limits and verdict follow the trials.
+    CELL is a name as in `nfvbed runs` and in the JSON of a comparison (`ovs-dpdk/p2p/64`), or the unique end of one.
+    Visits, rate, limits and verdict follow the trials.
     """
     loaded = load_runs(root, store, (run,), simulated)
     found = explain(loaded.data, cell, make_options(loaded, chosen))

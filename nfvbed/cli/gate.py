@@ -79,8 +79,8 @@ class Part(click.ParamType[float]):
 
 @click.command(name="gate")
 @click.argument("variant", type=VARIANT)
-@click.option("--baseline", default=OWN, show_default=True, metavar="OPTIONS", help=f"What is in now: {FORM}.")
-@click.option("--candidate", metavar="OPTIONS", help="What is to go in, in the same form.")
+@click.option("--baseline", default=OWN, show_default=True, metavar="OPTIONS", help=f"Options of the baseline: {FORM}.")
+@click.option("--candidate", metavar="OPTIONS", help="Options of the candidate, in the same form.")
 @click.option("--margin", type=Part(), default="3%", show_default=True, help="A loss up to this part passes.")
 @click.option(
     "--budget",
@@ -111,7 +111,7 @@ class Part(click.ParamType[float]):
     metavar="BYTES|imix",
     help="Repeatable. Default: 64 and 1518; of PDR 64.",
 )
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option("--judge", "judged", type=RUN, metavar="RUN", help="Measure nothing: judge the run of an earlier gate.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and its length; deploy nothing.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write the verdicts as JUnit's XML.")

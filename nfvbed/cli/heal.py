@@ -9,11 +9,11 @@ from nfvbed.dataplanes.catalogue import open_project
 
 
 @click.command(name="heal")
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Say which VNFs would be started again, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(site: str, dry_run: bool, as_json: bool) -> None:
-    """Start those VNFs again that `nfvbed onboard` started and that have died since; the others run on.
+    """Restart onboarded VNFs that have died; the others run on.
 
     It is done when frames come through in both directions, as with `nfvbed onboard`.
     """

@@ -23,13 +23,13 @@ def keystone_options(command: Command) -> Command:
         ),
         click.option(
             "--keystone-operator-role", default="admin", show_default=True, metavar="ROLE",
-            help="Role in the project that operators have; who has another one there is a viewer.",
+            help="Role of operators in the project; users with another role there are viewers.",
         ),
         click.option(
             "--keystone-domain", default="Default", show_default=True, metavar="NAME",
             help="Domain of the project, and of users who name none.",
         ),
-        click.option("--keystone-project", metavar="NAME", help="Project in which people have to have a role."),
+        click.option("--keystone-project", metavar="NAME", help="Project in which users need a role."),
         click.option(
             "--keystone", metavar="URL",
             help="Let users of an OpenStack sign in: its Keystone, https://HOST:5000/v3. Default: tokens alone.",

@@ -43,7 +43,7 @@ def command() -> None:
 @click.option(
     "--release", type=RELEASE, default=NEWEST, show_default=True, metavar="NAME", help="A name in kolla/releases."
 )
-@click.option("--output", "folder", required=True, metavar="DIR", help="Empty, or rendered to before.")
+@click.option("--output", "folder", required=True, metavar="DIR", help="Folder, empty or rendered to before.")
 @click.option("--multinode", metavar="FILE", help="Kolla's own inventory/multinode: its groups are written, too.")
 @root_option
 def render_files(variant: str, site: str, release: str, folder: str, multinode: str | None, root: Path | None) -> None:
@@ -73,10 +73,14 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
 @click.option("--site", type=SITE, required=True, metavar="NAME", help="A name in deploy/sites, of kind kolla.")
 @click.option("--to", "after", type=RELEASE, required=True, metavar="NAME", help="A name in kolla/releases.")
 @click.option(
-    "--from", "before", type=RELEASE, metavar="NAME", help=f"The same. Default: what is deployed, else {NEWEST}."
+    "--from",
+    "before",
+    type=RELEASE,
+    metavar="NAME",
+    help=f"A name in kolla/releases. Default: what is deployed, else {NEWEST}.",
 )
 @click.option("--to-share", metavar="DIR", help="share/kolla-ansible of --to. Default: the one that is installed.")
-@click.option("--from-share", metavar="DIR", help="The same, of --from.")
+@click.option("--from-share", metavar="DIR", help="share/kolla-ansible of --from. Default: the one that is installed.")
 @json_option
 @root_option
 def upgrade_preview(

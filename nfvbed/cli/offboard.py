@@ -11,7 +11,7 @@ from nfvbed.sites.site import Site
 
 @click.command(name="offboard")
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Say which VNFs would end, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(name: str | None, site: str, dry_run: bool, as_json: bool) -> None:

@@ -43,8 +43,8 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.command(name="onboard")
 @click.argument("vnf", type=VNF_OR_FILE, metavar="VNF|FILE")
 @click.option("--variant", type=VARIANT, help="Data plane: a name in deploy/variants. Default: the deployed one.")
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", type=TOPOLOGY, help=f"What is connected to what. Default: {_PVP}; of a mobile core {VEPC}.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
+@click.option("--topology", type=TOPOLOGY, help=f"Topology. Default: {_PVP}; of a mobile core {VEPC}.")
 @vnf_options
 @given_options
 @machine_options

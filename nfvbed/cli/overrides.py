@@ -33,7 +33,7 @@ def override_options(function: Function) -> Function:
     """Add the options; their parameters are collected by `collect`."""
     options = (
         click.option(
-            "--site", type=SITE, metavar="NAME", help="Where: a name in deploy/sites. Default: the experiment's."
+            "--site", type=SITE, metavar="NAME", help="Site: a name in deploy/sites. Default: the experiment's."
         ),
         click.option("--variant", type=VARIANT, multiple=True, metavar="NAME", help="Only this variant; repeatable."),
         click.option(

@@ -40,10 +40,10 @@ def command() -> None:
 
 @command.command()
 @_SITE
-@click.option("--no-images", is_flag=True, help="Start the machines alone: nothing is built, or can be deployed yet.")
+@click.option("--no-images", is_flag=True, help="Only start the machines; without images nothing can be deployed yet.")
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
 def start(site: str, no_images: bool, dry_run: bool) -> None:
-    """Start the machines, or go on with a start that failed; a machine that is off is started again.
+    """Start the machines, continue a failed start, or restart a machine that is off.
 
     `nfvbed deploy --site box` does this too. Nothing is deployed on the machines by it.
     """
@@ -128,7 +128,7 @@ def logs(site: str, machine: str, subject: str | None, lines: int) -> None:
 @_SITE
 @click.option("--lines", default=_LINES, show_default=True, help="How many of the last lines.")
 def console(site: str, lines: int) -> None:
-    """Show what onboarded VNFs have printed on their instances' consoles: ACTIVE is not booted."""
+    """Show what onboarded VNFs have printed on their consoles, as Nova's ACTIVE does not mean booted."""
     project = open_project()
     _box(project, site)
     place = open_site(project.load_site(site), project.root)

@@ -15,7 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 CONFIRMED = click.option("--yes", "confirmed", metavar="NAME", help="Rack: its name, in place of typing it when asked.")
 EVICT = click.option(
-    "--evict", is_flag=True, help="A cloud that goes: also end what others have on it. Default: refuse."
+    "--evict", is_flag=True, help="With the cloud, also remove what others have on it. Default: refuse."
 )
 
 
@@ -24,7 +24,7 @@ def rack_options(command: Command) -> Command:
     for option in (
         CONFIRMED,
         EVICT,
-        click.option("--redeploy", is_flag=True, help="Rack: take another variant down before, confirmed by the name."),
+        click.option("--redeploy", is_flag=True, help="Rack: take another variant down first; asks for the name."),
         click.option(
             "--release", type=RELEASE, metavar="NAME", help=f"Rack: a name in kolla/releases. Default: {NEWEST}."
         ),
@@ -34,7 +34,7 @@ def rack_options(command: Command) -> Command:
             help="Rack: Kolla's own tags, with commas: deploy these services, and stop there. Without it the same"
             " command goes on.",
         ),
-        click.option("--inventory", metavar="FILE", help="Rack: an inventory of one's own. Default: it is rendered."),
+        click.option("--inventory", metavar="FILE", help="Rack: an inventory of your own. Default: a rendered one."),
     ):
         command = option(command)
     return command

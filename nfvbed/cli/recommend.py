@@ -50,9 +50,7 @@ MOST_HOSTS = 5
 @click.option("--vnf", metavar="LABEL", help="Only through the VNF of this label (`process-io`, `native`).")
 @click.option("--frame-size", type=FRAME_SIZE, metavar="BYTES|imix", help="Only this frame size.")
 @click.option("--flows", type=click.IntRange(min=1), help="Only so many flows.")
-@click.option(
-    "--site", type=SITE, default="lab", show_default=True, metavar="NAME", help="This host, as the site has it."
-)
+@click.option("--site", type=SITE, default="lab", show_default=True, metavar="NAME", help="Site whose host is meant.")
 @click.option(
     "--host",
     metavar="HASH|newest",

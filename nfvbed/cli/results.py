@@ -38,7 +38,7 @@ def comparison_options(function: Function) -> Function:
                 "--baseline",
                 type=VARIANT_OR_BEST,
                 metavar="VARIANT|best",
-                help="Judge against it; best: the highest rate of each traffic point. Default: the experiment's, or "
+                help="Baseline of verdicts; best: the highest rate of each point. Default: the experiment's, or "
                 "the first.",
             ),
             click.option(

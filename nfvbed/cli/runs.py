@@ -33,13 +33,11 @@ PIPED_WIDTH = 140
 @click.argument("names", nargs=-1, type=RUN, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="List simulated and hidden runs too.")
 @click.option("--label", metavar="NAME", help="Name RUN: every verb then finds it by this label.")
-@click.option("--no-label", is_flag=True, help="Take its label back.")
+@click.option("--no-label", is_flag=True, help="Remove its label.")
 @click.option("--note", metavar="TEXT", help="Write a note on each RUN; the newest one holds.")
-@click.option("--no-note", is_flag=True, help="Take its note back.")
-@click.option(
-    "--hide", is_flag=True, help="Hide each RUN: no list has it, and no answer rests on it, unless it is named."
-)
-@click.option("--show", is_flag=True, help="Show it again.")
+@click.option("--no-note", is_flag=True, help="Remove its note.")
+@click.option("--hide", is_flag=True, help="Hide each RUN: lists and answers leave it out, unless it is named.")
+@click.option("--show", is_flag=True, help="Show each hidden RUN again.")
 @listing_options(
     "id", "label", "started_at", "ended_at", "state", "simulated", "hidden", "site", "experiment", "reason", "note"
 )
@@ -48,7 +46,7 @@ PIPED_WIDTH = 140
 def command(
     names: tuple[str, ...], everything: bool, output: Output, root: Path | None, store: str | None, **given: Any
 ) -> None:
-    """List the measured runs, newest first, with how they ended; with RUN those alone, whatever they are.
+    """List the measured runs, newest first, with how they ended; with RUN only those, hidden and simulated too.
 
     RUN is an id, its first or last digits, a label, or `latest`. Nothing that is said of a run changes or deletes a
     row: the newest word holds, and those before it stay.

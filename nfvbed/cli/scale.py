@@ -10,14 +10,14 @@ from nfvbed.dataplanes.catalogue import open_project
 
 @click.command(name="scale")
 @click.argument("vnfs", metavar="VNFS", type=click.IntRange(min=1))
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(vnfs: int, site: str, dry_run: bool, as_json: bool) -> None:
-    """Have VNFS of the VNF that is onboarded side by side, each with a share of the flows.
+    """Scale the onboarded VNF to VNFS instances side by side, each with a share of the flows.
 
-    Those of a chain cannot be scaled: every frame passes all of them. In the lab a data plane makes the ports of all
-    VNFs before one is started, so it is set up again with as many: no frame comes through meanwhile.
+    The VNFs of a chain cannot be scaled: every frame passes all of them. In the lab the data plane is set up again with
+    ports for as many VNFs. No frame comes through meanwhile.
     """
     project = open_project()
     place = open_site(project.load_site(site), project.root)

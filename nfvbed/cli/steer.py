@@ -18,16 +18,16 @@ from nfvbed.spec.layout import MAX_CHAIN
 
 
 @click.command(name="steer")
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option(
     "--order", metavar="VNF,VNF", help="Every VNF, from outside port 0 to port 1. Default: show the path as it is."
 )
-@click.option("--length", type=click.IntRange(1, MAX_CHAIN), help="Be a chain of so many VNFs, which is set up again.")
-@click.option("--redeploy", is_flag=True, help="Agree that --length takes down what is deployed.")
+@click.option("--length", type=click.IntRange(1, MAX_CHAIN), help="Number of VNFs in the chain, which is set up again.")
+@click.option("--redeploy", is_flag=True, help="Confirm that --length takes down what is deployed.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the path as JSON.")
 def command(site: str, order: str | None, length: int | None, redeploy: bool, dry_run: bool, as_json: bool) -> None:
-    """Show the path of what is deployed: VNFs, counters and rules; or let frames pass its VNFs in another order.
+    """Show the deployed path with its VNFs, counters and rules, or change the order of its VNFs.
 
     The VNFs and the switch run on; the rules are exchanged all at once, and begin to count at 0. It is done when frames
     come through in both directions; where none do, the order is changed back. On Open vSwitch alone: other data planes

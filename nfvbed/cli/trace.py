@@ -22,11 +22,11 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, mtu_for
 
 @click.command(name="trace")
 @click.argument("variant", metavar="VARIANT", type=VARIANT)
-@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Site: a name in deploy/sites.")
 @click.option(
     "--topology",
     type=TOPOLOGY,
-    help="What is connected to what. Default: what is deployed of VARIANT, else p2p; where it has none, its first.",
+    help="Topology. Default: what is deployed of VARIANT, else p2p; where it has none, its first.",
 )
 @click.option(
     "--vnf", type=VNF, default=DEFAULT_VNF, show_default=True, help="In topologies with VNFs: a name in vnfd."
@@ -44,7 +44,7 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, mtu_for
     type=click.IntRange(1, 1_000_000),
     default=1000,
     show_default=True,
-    help="How many are sent in each direction, at 10,000 a second.",
+    help="Frames to send in each direction, at 10,000 a second.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of tables.")
 def command(

@@ -28,10 +28,8 @@ from nfvbed.spec.vnf import VnfChoice
 
 @click.command(name="verify")
 @click.argument("variant", type=VARIANT, required=False)
-@click.option("--site", type=SITE, default="devcloud", show_default=True, help="Where: a name in deploy/sites.")
-@click.option(
-    "--vnf", type=VNF, default=DEFAULT_VNF, show_default=True, help="What is booted where no VNF is onboarded."
-)
+@click.option("--site", type=SITE, default="devcloud", show_default=True, help="Site: a name in deploy/sites.")
+@click.option("--vnf", type=VNF, default=DEFAULT_VNF, show_default=True, help="VNF to boot where none is onboarded.")
 @click.option(
     "--flavor",
     "--flavour",
@@ -50,12 +48,12 @@ from nfvbed.spec.vnf import VnfChoice
 @click.option("--no-probe", is_flag=True, help="Only read: boot nothing, and send no frame.")
 @listing_options("topic", "state", "summary", "probed", "fix")
 def command(variant: str | None, site: str, no_probe: bool, output: Output, **options: Any) -> None:
-    """Check whether a cloud is what the variant says that is deployed on it: VARIANT, where it is named.
+    """Check a running cloud against the variant that is deployed on it, or against VARIANT.
 
-    Agents and services report, bridges have the datapath, ports no error, sockets are connected, polling threads are on
-    their cores and have queues, virtual functions and hugepages are there; and frames come through an instance.
+    Checked are agents and services, datapaths of bridges, errors of ports, and connections of sockets. So are cores and
+    queues of polling threads, virtual functions and hugepages. Last, frames are sent through an instance.
 
-    Exit status 0 when all of it holds, else 20. What was found is written down beside the deployment.
+    Exit status 0 when all of it holds, else 20. The findings are stored with the deployment.
     """
     project = open_project()
     spec = project.load_site(site)

@@ -117,7 +117,7 @@ class PointChange(Record):
     """Judgement on rounds, or on visits where there are no common rounds; with a reference, on what is relative to it.
     """
     seen: float | None = None
-    """After over before as measured, whoever did it."""
+    """After over before as measured, whatever the cause."""
     reference: ReferenceChange | None = None
 
 

@@ -20,7 +20,7 @@ VNF: Final = "lost: on the way into a VNF"
 IN_VNF: Final = "lost: in a VNF"
 RECEIVER: Final = "lost: on the way to the receiver"
 ELSEWHERE: Final = "lost: not counted there"
-NOBODY: Final = "lost: nobody counted"
+NOBODY: Final = "lost: no counter says where"
 SURPLUS: Final = "counted beyond what was lost"
 MEANINGS: Final = {
     SWITCH: "came to it and went no further",

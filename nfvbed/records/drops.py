@@ -29,7 +29,7 @@ class Cause(StrEnum):
     BUFFERS = "buffers"
     """There was no memory for them."""
     LINK = "link"
-    """A port was down, or nobody has opened its other side."""
+    """A port was down, or its other side is not open."""
     INVALID = "invalid"
     """They are damaged, too short, or not what the port reads."""
     RULE = "rule"
@@ -79,8 +79,8 @@ def tx(cause: Cause, says: str) -> DropCounter:
 
 
 _TOO_LONG_OUT: Final = "they are longer than the MTU of the port that they were to leave by"
-RING_OUT: Final = "the ring or queue that they were to leave by was full: whoever is at its other side is too slow"
-RING_IN: Final = "the queue that they came into was full: whoever polls it is too slow"
+RING_OUT: Final = "the ring or queue that they were to leave by was full: the reader at its other side is too slow"
+RING_IN: Final = "the queue that they came into was full: the thread that polls it is too slow"
 DAMAGED: Final = "they were damaged, or cut off"
 SEVERAL: Final = "the counter does not say why"
 _LENGTH: Final = "their length is not what the NIC takes: longer than its MTU, or another than their header says"
@@ -95,7 +95,7 @@ _OVS_PORTS: Final = {
     ),
     "rx_dropped": rx(Cause.SEVERAL, f"the port dropped what came to it, and {SEVERAL} (no buffer, or its policy)"),
     "tx_dropped": tx(
-        Cause.SEVERAL, f"{SEVERAL}; a port of DPDK that gives no reason is down, or nobody has opened its other side"
+        Cause.SEVERAL, f"{SEVERAL}; a port of DPDK that gives no reason is down, or its other side is not open"
     ),
     "rx_errors": rx(Cause.SEVERAL, f"they came with errors (length, checksum), and {SEVERAL}"),
     "tx_errors": tx(Cause.SEVERAL, f"they left with errors, and {SEVERAL}"),
@@ -197,7 +197,7 @@ LINUX: Final = {
     "rx_dropped": rx(
         Cause.SEVERAL,
         f"the kernel dropped what came to the link, and {SEVERAL} (its backlog was full, they are longer"
-        " than its MTU, or nobody takes them)",
+        " than its MTU, or nothing takes them)",
     ),
     "tx_dropped": tx(
         Cause.SEVERAL,
@@ -257,7 +257,7 @@ _GATEWAY: Final = {
 
 _GENERATOR: Final = {
     "corrupted": rx(Cause.INVALID, "they arrived with other contents than they were sent with"),
-    "refused": tx(Cause.RING, "the port did not take them at their time: whoever is at its other side is too slow"),
+    "refused": tx(Cause.RING, "the port did not take them at their time: the reader at its other side is too slow"),
     "late": tx(Cause.SEVERAL, "the generator was kept from its core and did not send them"),
 }
 

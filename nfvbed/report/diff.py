@@ -30,7 +30,7 @@ class ChangeText:
     """Mpps, as `after`."""
     after: str
     seen: str
-    """After over before as measured, whoever did it."""
+    """After over before as measured, whatever the cause."""
     kind: ChangeVerdict
     verdict: str
     """The verdict in a few words."""

@@ -21,7 +21,7 @@ class HostView:
     """Who sits on which core."""
     work_threads: Callable[[], tuple[WorkThread, ...]] = lambda: ()
     """Returns the threads that do the packet work now, kernel threads included."""
-    core_distances_ns: Callable[[], Distances | Unavailable] = lambda: Unavailable("nobody measures it")
+    core_distances_ns: Callable[[], Distances | Unavailable] = lambda: Unavailable("it is not measured here")
     """Measures the one-way cache-line time between each switch core and each other core that shares the work."""
     own_ends: Callable[[], AbstractContextManager[OwnEnds]] | None = None
     """Puts ports of the switch's own in the place of the generator's, for a block; None: it has none."""

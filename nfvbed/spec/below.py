@@ -37,6 +37,6 @@ def below(folder: Path, name: str, *, nested: bool = False) -> Path:
                 f"{shown(name[:_LONGEST])!r} is no name of a file",
                 where=str(folder),
                 observed=observed,
-                fix="whoever wrote it is not to be trusted with files: look where it came from",
+                fix="do not trust its author with files: look where it came from",
             )
     return folder / name

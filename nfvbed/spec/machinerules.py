@@ -126,7 +126,7 @@ def links_are_used(document: Document, vnf: MachinesVnfSpec) -> None:
         if used[link.name] < least:
             on_it = [machine.name for _, machine, port in _ports(vnf) if port.link == link.name]
             raise ConfigurationError(
-                f"link {link.name!r} joins nothing" if on_it else f"nobody uses link {link.name!r}",
+                f"link {link.name!r} joins nothing" if on_it else f"no port uses link {link.name!r}",
                 where=document.where(("links", number, "name")),
                 observed=f"ports on it: {', '.join(on_it) or 'none'}",
                 fix="put ports of machines on it, or take it out"

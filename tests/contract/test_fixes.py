@@ -18,7 +18,7 @@ from tests.contract.source import ROOT, assert_none, nodes, python_files
 pytestmark = pytest.mark.xdist_group("syntax")
 PROGRAMS = ("nfvbed", "images")
 PLAIN = ("deploy/roles/**/*.yml", "deploy/roles/**/files/*", "docs/**/*.md", "README.md", "kolla/**/*.md")
-OTHERS = r"yours|if no program|if nobody|nobody (?:boots|needs|uses)|wait for"
+OTHERS = r"yours|if no program|if no instance boots|if it is not needed|if nothing uses|wait (?:for|until)"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from tests.openstack.test_site import VNF, ok
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400), pytest.mark.usefixtures("onboarding_cloud")]
 
 
+@pytest.mark.drives("vloop", ["ovs-afxdp"], ["legacy"])
 @pytest.mark.parametrize("variant", ["ovs-afxdp", "ovs-afxdp-interrupt"])
 def test_vloop_forwards_through_afxdp_sockets(variant):
     ok("deploy", variant, "--site", "devcloud")

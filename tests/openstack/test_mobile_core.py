@@ -31,6 +31,7 @@ STEPS = {
 READY = ["functions", "attach", "ping"]
 
 
+@pytest.mark.drives("vepc", ["ovs-dpdk"], ["legacy", "sol"])
 @pytest.mark.parametrize("site", STEPS)
 def test_a_ue_attaches_through_two_instances_and_its_pings_are_carried(onboarding_cloud, connection, site):
     before = onboarding_cloud.holdings()

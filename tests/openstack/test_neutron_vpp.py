@@ -132,6 +132,7 @@ def test_without_vpp_the_variant_says_so_and_nothing_is_started(monkeypatch, tmp
 
 
 @with_vpp
+@pytest.mark.drives("vloop", ["vpp"], ["legacy"])
 @pytest.mark.usefixtures("onboarding_cloud")
 def test_vloop_forwards_through_vpp_and_survives_the_end_of_vpp_and_of_its_agent():
     ok("deploy", "vpp", "--site", "devcloud")

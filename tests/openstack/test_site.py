@@ -20,6 +20,7 @@ def ok(*words: str) -> str:
 
 
 @pytest.mark.path
+@pytest.mark.drives("vloop", ["linux-bridge", "ovs-dpdk"], ["legacy"])
 @pytest.mark.usefixtures("nothing_onboarded")
 def test_both_data_planes_are_measured_through_tackers_instances(tmp_path):
     store = tmp_path / "results.sqlite"

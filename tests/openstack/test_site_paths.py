@@ -51,6 +51,7 @@ def test_a_chain_of_two_vnfs_is_measured(tmp_path, variant):
     measured(tmp_path, variant, "--topology", "pvvp")
 
 
+@pytest.mark.drives("vloop", ["macvtap"], ["legacy", "sol"])
 @pytest.mark.parametrize("site", ["devcloud", "devcloud-sol"])
 def test_macvtap_is_deployed_onboarded_traced_and_offboarded(site):
     # It has no path without a VNF: `deploy` onboards the one that `onboard` takes when nothing is said of it.

@@ -66,10 +66,8 @@ def problems(state: HostState, has_root: bool, hugepages: int = 0) -> list[Lack]
         found.append(Lack("hugepages of 2 MiB", "the kernel has none of that size", "a kernel with CONFIG_HUGETLBFS"))
     if hugepages and state.pages_in_use:
         # Their service has the pool as large as they ask for, and takes all of it for theirs.
-        fix = "nfvbed destroy, where they are of the lab; else wait for whoever uses them"
-        found.append(
-            Lack("a pool of hugepages that nobody else uses", f"{state.pages_in_use} of 2 MiB are in use", fix)
-        )
+        fix = "nfvbed destroy, where they are of the lab; else wait until they are free"
+        found.append(Lack("an unused pool of hugepages", f"{state.pages_in_use} of 2 MiB are in use", fix))
     return found
 
 

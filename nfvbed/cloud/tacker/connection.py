@@ -263,7 +263,7 @@ def _advice(failure: Exception) -> str:
     if isinstance(failure, keystone.Unauthorized) or status(failure) == 401:
         return "the password or the project in clouds.yaml is wrong"
     if status(failure) == 0:
-        return "nobody answered: is the service up? (nfvbed devcloud status, nfvbed devcloud logs)"
+        return "no answer: is the service up? (nfvbed devcloud status, nfvbed devcloud logs)"
     return ""
 
 

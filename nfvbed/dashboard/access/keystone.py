@@ -84,7 +84,7 @@ class Keystone:
                 "Keystone does not say who this is",
                 where=spec.url,
                 observed=type(error).__name__,
-                fix="try again later; else ask whoever runs the dashboard to look at its --keystone and --keystone-ca",
+                fix="try again later; else ask the dashboard's administrator to check its --keystone and --keystone-ca",
             ) from None
         roles = {str(role).lower() for role in found.role_names or ()}
         return SignedInUser(

@@ -117,14 +117,14 @@ def _require_some_operator(asked: ServerOptions) -> None:
         return
     if asked.viewer_token_file is not None:
         raise UsageError(
-            "nobody could change anything",
+            "nothing could be changed",
             where="--operate",
             observed="--viewer-token-file without --token-file",
             fix="give operators a token with --token-file FILE, or leave --operate out",
         )
     if asked.behind_proxy:
         raise UsageError(
-            "whoever the proxy lets through could change things",
+            "everybody whom the proxy lets through could change things",
             where="--operate",
             observed="--behind-proxy without --token-file: all requests would be those of the proxy's own user",
             fix="give operators a token with --token-file FILE, or let them sign in with --keystone",

@@ -120,7 +120,7 @@ def _check_queues(read: SwitchReading, expected: ExpectedMachine) -> Finding:
     polled: dict[int, int] = {}
     for queue in read.queues:
         polled[queue.core] = polled.get(queue.core, 0) + 1
-    wrong = [f"nobody polls {name}" for name in ports if name not in {queue.port for queue in read.queues}]
+    wrong = [f"no thread polls {name}" for name in ports if name not in {queue.port for queue in read.queues}]
     idle = tuple(core for core in expected.polling if core not in polled)
     if idle and len(read.queues) >= len(expected.polling):
         wrong.append(f"the thread on core {format_cpu_list(idle)} has no queue")

@@ -108,7 +108,7 @@ class OvsUserspaceOptions(OvsOptions):
         unnamed = [name for name in names if len(self.rxq_affinity.get(name, ())) < self.n_rxq]
         if len(taken) == self.pmd_cores and unnamed:
             raise UnsupportedError(
-                f"rxq_affinity leaves nobody to poll {', '.join(unnamed)}",
+                f"rxq_affinity leaves no thread to poll {', '.join(unnamed)}",
                 where="options.rxq_affinity",
                 observed=f"each of the {self.pmd_cores} threads has queues of its own, and so polls no others",
                 fix=f"name all {self.n_rxq} queues of every port, or leave a thread free",

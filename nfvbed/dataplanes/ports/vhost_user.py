@@ -50,8 +50,8 @@ def refuse_busy(path: Path) -> None:
             "a vhost-user socket is busy",
             where=str(path),
             observed="the path exists: another process listens there, or one that died left it",
-            fix="see who listens (ss -xlp): end that process if it is yours alone; a path that nobody listens"
-            " on is removed; then deploy again",
+            fix="see which process listens (ss -xlp): end it if it is yours alone; remove a path without a listener;"
+            " then deploy again",
         )
 
 

@@ -83,7 +83,7 @@ def _refuse_used(on: SriovNic, one: VirtualFunction) -> None:
             "a virtual function that was there already is in use",
             where=f"{on.chosen.port.name} vf {one.index}, {one.address}",
             observed=f"{', '.join(up)} is up",
-            fix=f"ip link set {up[0]} down, if nobody needs it; or choose another NIC",
+            fix=f"ip link set {up[0]} down, if it is not needed; or choose another NIC",
         )
 
 

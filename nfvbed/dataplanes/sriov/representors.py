@@ -34,7 +34,7 @@ def check_mode(chosen: PfPort, wanted: str) -> None:
             "the embedded switch is in switchdev mode: functions only reach their representors",
             where=f"pci/{chosen.function.address}",
             observed="devlink eswitch mode switchdev",
-            fix="embedded_switch: switchdev in the variant; or, if nobody uses its representors and functions,"
+            fix="embedded_switch: switchdev in the variant; or, if nothing uses its representors and functions,"
             f" which go: devlink dev eswitch set pci/{chosen.function.address} mode legacy",
         )
 

@@ -48,7 +48,7 @@ def check_number(function: PhysicalFunction, wanted: int) -> None:
             f"the NIC has {function.num_vfs} virtual functions already, and {wanted} are needed",
             where=function.address,
             observed="the kernel changes their number only by removing them all",
-            fix=f"if nobody uses them: echo 0 > /sys/bus/pci/devices/{function.address}/sriov_numvfs",
+            fix=f"if nothing uses them: echo 0 > /sys/bus/pci/devices/{function.address}/sriov_numvfs",
         )
 
 

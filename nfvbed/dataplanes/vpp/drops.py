@@ -20,7 +20,7 @@ ERRORS: Final = {
     "interface is down": tx(Cause.LINK, "the interface that they were to leave by was down"),
     "interface is deleted": tx(Cause.LINK, "the interface that they were to leave by is gone"),
     "no tx queue available": tx(Cause.LINK, "the interface that they were to leave by has no transmit queue"),
-    "vhost vring not ready": tx(Cause.LINK, "nobody has opened the other side of the vhost-user port"),
+    "vhost vring not ready": tx(Cause.LINK, "the other side of the vhost-user port is not open"),
     "vhost interface is down": tx(Cause.LINK, "the vhost-user port was down"),
     "vhost interface not ready or down": rx(Cause.LINK, "the vhost-user port was down, or its other side not there"),
     "tx packet drops (no available descriptors)": tx(Cause.RING, RING_OUT),
@@ -52,7 +52,7 @@ ERRORS: Final = {
     "L2 replication failures": DropCounter(Cause.BUFFERS, "there was no free buffer for their copies"),
     "l3 mac mismatch": rx(Cause.RULE, "their destination address is not the interface's"),
     "unknown vlan": rx(Cause.RULE, "no sub-interface has their VLAN"),
-    "unknown ethernet type": rx(Cause.RULE, "nobody takes their Ethernet type"),
+    "unknown ethernet type": rx(Cause.RULE, "no node takes their Ethernet type"),
     "subinterface down": rx(Cause.LINK, "the sub-interface was down"),
     "llc length > packet length": rx(Cause.INVALID, DAMAGED),
 }

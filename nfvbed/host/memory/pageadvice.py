@@ -165,7 +165,7 @@ def _held(root: Path) -> str:
     shown = [text for _, text in sorted(holders, reverse=True)[:_HELD_SHOWN]]
     more = len(holders) - len(shown)
     if not shown:
-        return "held by nobody that is seen from here: another container's programs, or files that one has left"
+        return "their holder is not visible from here: another container's programs, or files that one has left"
     return f"held by {', '.join(shown)}{f' and {more} more' if more > 0 else ''}: end what is yours alone"
 
 

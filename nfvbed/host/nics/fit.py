@@ -23,7 +23,7 @@ _USER_SPACE = frozenset({VFIO, "uio_pci_generic", "igb_uio"})
 
 OWN_GROUP = (
     "NICs in other slots (those below a root port with ACS have groups of their own), or give the neighbour to vfio-pci"
-    " too if nobody needs it: what it carries ends"
+    " too if it is not needed: what it carries ends"
 )
 """What can be done where a port shares its IOMMU group."""
 
@@ -126,7 +126,7 @@ def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
             f"a port of the site's {key} has a driver, and no network device here",
             where=where,
             observed=f"{nic.address}, driver {nic.driver}: its device may be in use in another network namespace",
-            fix=f"bring it back, or unbind it if nobody needs it: echo {nic.address} > "
+            fix=f"bring it back, or unbind it if it is not needed: echo {nic.address} > "
             f"/sys/bus/pci/devices/{nic.address}/driver/unbind",
         )
 

@@ -127,7 +127,7 @@ _UNREPORTED = GroupTimes(
     _NOT_KNOWN,
     _NOT_KNOWN,
     None,
-    ("not separable: its work is done in the softirq of whoever hands it the frames",),
+    ("not separable: its work is done in the softirq of the sender of its frames",),
 )
 
 

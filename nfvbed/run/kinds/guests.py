@@ -205,7 +205,7 @@ def total_misses(found: dict[tuple[int, str], int | None], events: Sequence[Perf
             raise UnsupportedError(
                 f"{event.name} could not be counted for a moment",
                 observed="its counter never had its turn on the PMU",
-                fix="measure again when nobody else counts (perf); the NMI watchdog has a counter, too: 0 in"
+                fix="measure again when no other program counts (perf); the NMI watchdog has a counter, too: 0 in"
                 " /proc/sys/kernel/nmi_watchdog frees it, and this host's lock-ups are not told then",
             )
         sums[event.name] = sum(known)

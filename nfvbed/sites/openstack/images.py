@@ -102,6 +102,6 @@ def _check(name: str, algorithm: str | None, found: str | None, wanted: str) -> 
             "Glance has another image under this name",
             where=name,
             observed=f"sha512 {found}, expected {wanted}",
-            fix="see whose it is (openstack image show); remove it if nobody boots from it (openstack image"
+            fix="see whose it is (openstack image show); remove it if no instance boots from it (openstack image"
             " delete), then again",
         )

@@ -158,7 +158,7 @@ def signed_line(package_: Package) -> str:
     signer = package_.signer
     if signer is None:
         return "not signed"
-    known = "who is trusted" if signer.is_trusted else "whoever that is: --trusted FILE says who may sign"
+    known = "who is trusted" if signer.is_trusted else "not checked: --trusted FILE says who may sign"
     return f"signed by {signer.subject} (SHA-256 {signer.fingerprint[:16]}), {known}"
 
 

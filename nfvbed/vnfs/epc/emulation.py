@@ -78,7 +78,7 @@ def serve(listening: socket.socket, service: Service) -> None:
             try:
                 _serve_one(connection, service)
             except OSError as failure:
-                print(f"nfvbed-enb: whoever asked has gone: {failure}", flush=True)
+                print(f"nfvbed-enb: the client has gone: {failure}", flush=True)
 
 
 def _serve_one(connection: socket.socket, service: Service) -> None:

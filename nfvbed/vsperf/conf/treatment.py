@@ -157,7 +157,7 @@ _LINE_SPEED: Final = (
     "no release of VSPERF reads it; a line rate is declared with TRAFFICGEN_TREX_FORCE_PORT_SPEED = True and"
     " TRAFFICGEN_TREX_PORT_SPEED, in Mbit/s"
 )
-_GUEST: Final = "nfvbed's guests have an agent; nobody logs in, and no DPDK is built in them"
+_GUEST: Final = "nfvbed's guests have an agent; there is no login, and no DPDK is built in them"
 _ADDRESS: Final = "the path's ports have addresses of nfvbed's own"
 _SOCKET: Final = "names of sockets and bridges, and which side makes a socket; frames take the same path"
 _MEMORY: Final = "nfvbed reserves the hugepages that the switch and the guests need, on the nodes of their cores"

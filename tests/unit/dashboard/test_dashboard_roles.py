@@ -242,7 +242,7 @@ def test_what_nobody_or_everybody_could_change_is_refused(tmp_path: Path):
         files[name] = tmp_path / name
         files[name].write_text(text)
         files[name].chmod(0o600)
-    with pytest.raises(UsageError, match="nobody"):
+    with pytest.raises(UsageError, match="nothing could be changed"):
         access_of(ServerOptions(operate=True, viewer_token_file=files["view"]))
     with pytest.raises(UsageError, match="proxy"):
         access_of(ServerOptions(operate=True, behind_proxy=True))

@@ -128,7 +128,7 @@ def test_a_kernel_that_shows_no_pages_of_2_mib(tmp_path):
 
 def test_who_holds_them_is_named(tmp_path):
     tree = Tree(tmp_path, [{2048: (9000, 16)}])
-    assert "nobody that is seen from here" in tree.finding.fix
+    assert "not visible from here" in tree.finding.fix
     tree.holder(812, "ovs-vswitchd", 8192)
     tree.holder(900, "qemu-system-x86", 9000)
     tree.holder(901, "bash", 0)

@@ -182,7 +182,7 @@ def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
             "the bridge's rules are not those of the path",
             where=bridge.name,
             observed=f"{len(wanted - present)} of {len(wanted)} are missing, {len(present - wanted)} are foreign",
-            fix="see that nobody else writes to this bridge (ONOS: its applications fwd, proxyarp, lldpprovider do)",
+            fix="let nothing else write to this bridge (ONOS: its applications fwd, proxyarp, lldpprovider do)",
         )
     return len(present)
 

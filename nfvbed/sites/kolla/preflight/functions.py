@@ -91,6 +91,6 @@ def judged(machine: str, nic: RackNicSpec, key: str, trial: Trial) -> Iterator[F
             what=f"the virtual functions of {nic.named} of {machine} are not as before the trial",
             key=key,
             observed=f"{trial.before} before, {trial.after} after",
-            fix="see dmesg; if nobody uses functions of it: echo 0 >"
+            fix="see dmesg; if nothing uses its functions: echo 0 >"
             f" /sys/bus/pci/devices/{nic.pci}/sriov_numvfs, then echo {trial.before} into it",
         )

@@ -251,7 +251,7 @@ def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFa
             key,
             f"sriov_numvfs: {port.functions} of {port.total_functions}",
             f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs"
-            + ("" if not port.functions else ", after 0, if nobody uses those that it has: guests lose them"),
+            + ("" if not port.functions else ", after 0, if nothing uses those that it has: guests lose them"),
             subject.plane.nics.functions_made_by,
         )
 

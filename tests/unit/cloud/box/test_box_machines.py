@@ -98,7 +98,7 @@ def test_everything_in_the_way_is_named_at_once():
         "programs: ssh-keygen",
         "overlayfs",
         "a file system for layers",
-        "a pool of hugepages that nobody else uses",
+        "an unused pool of hugepages",
     ]
     assert all(fix for _, _, fix in found)
 

@@ -75,7 +75,7 @@ def test_affinity_of_a_port_that_is_not_there():
 
 
 def test_affinity_that_leaves_queues_without_a_thread():
-    with pytest.raises(UnsupportedError, match="nobody to poll p1"):
+    with pytest.raises(UnsupportedError, match="no thread to poll p1"):
         options(rxq_affinity={"p0": (0,)}).check_layout(layout("p2p"))
     options(rxq_affinity={"p0": (0,), "p1": (0,)}).check_layout(layout("p2p"))
     options(pmd_cores=2, rxq_affinity={"p0": (0,)}).check_layout(layout("p2p"))
@@ -91,7 +91,7 @@ def test_affinity_is_of_one_topology_at_least():
     tuning.check_affinity(variant(("p2p", "pvNp"), pmd_cores=2, rxq_affinity={"v3a": (0,)}))
     with pytest.raises(UnsupportedError, match="names v3a"):
         tuning.check_affinity(variant(("p2p", "pvp"), pmd_cores=2, rxq_affinity={"v3a": (0,)}))
-    with pytest.raises(UnsupportedError, match="nobody to poll p1"):
+    with pytest.raises(UnsupportedError, match="no thread to poll p1"):
         tuning.check_affinity(variant(("p2p", "pvNp", "p2v"), rxq_affinity={"p0": (0,)}))
 
 

@@ -100,7 +100,7 @@ def test_a_bridge_inside_of_the_senders_softirq_is_not_known_and_neither_is_the_
     found = group_times(groups(GENERATOR), readings(SENDER, seen), TRAFFIC, True)
     assert found["switch"].total is None
     assert found["switch"].user == Span(None)
-    assert "whoever hands it the frames" in found["switch"].reasons[0]
+    assert "the sender of its frames" in found["switch"].reasons[0]
     assert found["generator"].softirq == Span(None, 0.0, 600_000_000)
 
 

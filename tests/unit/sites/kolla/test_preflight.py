@@ -364,7 +364,7 @@ def test_a_nic_of_dpdk_whose_iommu_group_somebody_else_is_in(other, observed):
     fault = only(found)
     assert fault.stops and "nics[1]" in fault.key and "IOMMU group" in fault.what
     assert observed in fault.observed
-    assert "if nobody needs it" in fault.fix
+    assert "if it is not needed" in fault.fix
     assert not of_machine(change, "ovs-kernel"), "the kernel keeps the NIC"
 
 

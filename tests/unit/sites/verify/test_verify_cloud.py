@@ -101,7 +101,7 @@ def test_what_no_instance_shows_is_unknown():
 def test_queues_that_nobody_polls():
     machine = MachineDouble(ports=(PORT, "vhu1"))
     machine.shown = MachineDouble().shown
-    assert found(machine)["receive queues"].summary == "nobody polls vhu1"
+    assert found(machine)["receive queues"].summary == "no thread polls vhu1"
 
 
 class RecordedMachine(MachineDouble):

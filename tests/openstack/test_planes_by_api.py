@@ -1,0 +1,38 @@
+"""VNFs through either of Tacker's APIs on the data planes on which no other test has them."""
+
+import json
+
+import pytest
+
+from tests.functional.brought_vpp import with_vpp
+from tests.openstack.test_site import VNF, ok
+from tests.openstack.test_tacker_samples import offboard, onboarded
+
+pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400), pytest.mark.usefixtures("nothing_onboarded")]
+VPP = pytest.param("vpp", marks=with_vpp)
+"""VPP is brought by the user: no release of Debian has it."""
+SITES = {"legacy": "devcloud", "sol": "devcloud-sol"}
+
+
+@pytest.mark.drives("vloop", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", "vpp"], ["sol"], run=False)
+@pytest.mark.parametrize("plane", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", VPP])
+def test_vloop_from_a_package_forwards(plane):
+    ok("onboard", "vloop", "--variant", plane, "--site", SITES["sol"], *VNF)
+    try:
+        report = json.loads(ok("trace", plane, "--site", SITES["sol"], "--json"))
+        assert len(report["directions"]) == 2
+        assert all(0 < one["received"] <= one["sent"] for one in report["directions"]), report
+    finally:
+        ok("offboard", "--site", SITES["sol"])
+
+
+@pytest.mark.drives("vepc", ["linux-bridge", "macvtap", "ovs-afxdp", "vpp"], ["legacy", "sol"], run=False)
+@pytest.mark.parametrize("api", SITES)
+@pytest.mark.parametrize("plane", ["linux-bridge", "macvtap", "ovs-afxdp", VPP])
+def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
+    vnf = onboarded("vepc", plane, site=SITES[api])
+    try:
+        assert vnf["api"] == api
+        assert any(line.startswith("vepc: ping carried: 10 of 10") for line in vnf["said"]), vnf["said"]
+    finally:
+        offboard("vepc", SITES[api])
