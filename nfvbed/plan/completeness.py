@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import Plan, TrialKey
 from nfvbed.records import CellRole, CoreDistance, Preset, TrialPreset
 from nfvbed.records.results import ResultKind, placement_of
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.testkinds.base import MRR
 
 Classify = Callable[[Sequence[CoreDistance | None]], list[str]]
@@ -103,7 +103,7 @@ class Completeness:
     """Ceilings that were measured in as many rounds as they need; measuring them again would tell nothing."""
     lacking: frozenset[str] = frozenset()
     """Labels of the tests that some subject still needs; of the MRR only where nothing is compared."""
-    pairs: Mapping[Point, int] = field(default_factory=dict)
+    pairs: Mapping[TrafficPoint, int] = field(default_factory=dict)
     """At each traffic point at which variants are compared: the rounds that visited all that are left of them."""
 
     @property
@@ -217,7 +217,7 @@ class _Count:
             )
         )
 
-    def _pairs(self) -> dict[Point, int]:
+    def _pairs(self) -> dict[TrafficPoint, int]:
         none = frozenset[int]()
         return {
             point: len(frozenset.intersection(*(self._rounds.get(cell, none) for cell in cells)))

@@ -79,6 +79,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dataplanes.ovs": (
+        ("ovn_overlay",),
         ("ovn",),
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),

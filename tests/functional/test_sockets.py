@@ -8,6 +8,7 @@ import pytest
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import QualityWarning, Status, VnfKind
 from nfvbed.records.results import ResultKind, TablePayload
+from nfvbed.run.kinds.sockets import CHECKSUM_LEFT
 from nfvbed.run.runner import Runner
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
@@ -189,3 +190,21 @@ def test_between_two_virtual_machines_and_their_forwarding_goes_on(site, tmp_pat
     assert all((QualityWarning.EMULATED_ACCELERATOR in trial.warnings) == emulated for trial in trials)
     afterwards = [trial for trial in trials if trial.preset.value == "mrr"]
     assert afterwards and all(trial.forwarded_rate_pps > 0 for trial in afterwards), "the source sends again"
+
+
+@pytest.mark.slow
+def test_a_path_that_does_not_complete_checksums_says_so_and_goes_on(site, tmp_path):
+    tests = [
+        {"kind": "tcp-throughput", "streams": [1], "offloads": ["none", "checksum"], **SHORT},
+        {"kind": "request-response", **SHORT},
+    ]
+    chosen = {"variants": ["xdp"], "baseline": "xdp", "topologies": ["pcp"], "tests": tests}
+    chosen |= {"vnfs": [{"kind": "container", "forwarding": "bridge"}], "repetitions.max_rounds": 1}
+    with Store.open(tmp_path / "r.sqlite") as store:
+        run = Runner(store, lambda *_: site).start(PROJECT.load_study("sockets", chosen))
+        results = {result.kind: result for result in store.results(run.id)}
+    assert {result.status for result in results.values()} == {Status.OK}, results
+    complete, left = TablePayload.model_validate(results[ResultKind.TCP_THROUGHPUT].payload).rows
+    assert complete.status is Status.OK, complete.reason
+    assert left.status is Status.UNSUPPORTED
+    assert left.reason.startswith(CHECKSUM_LEFT)

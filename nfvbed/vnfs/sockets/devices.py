@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from nfvbed.errors import GeneratorError
@@ -38,6 +39,10 @@ class EndDevice(ABC):
         """
 
     @abstractmethod
+    def wrong_checksums(self) -> int | None:
+        """Return how many TCP segments the host behind it has dropped for their checksum; None: it does not tell."""
+
+    @abstractmethod
     def features(self) -> dict[str, bool]:
         """Return which of the features are on; one that it does not have is off."""
 
@@ -60,6 +65,10 @@ class LinkDevice(EndDevice):
             raise GeneratorError("a host of the socket traffic has lost its device", where=f"{self.name}, {self.netns}")
         return found
 
+    def wrong_checksums(self) -> int | None:
+        """Read the counters of its namespace."""
+        return inside(self.netns, _wrong_checksums)
+
     def features(self) -> dict[str, bool]:
         """Ask the kernel, feature by feature."""
         return {feature: inside(self.netns, partial(links.has_feature, self.name, feature)) for feature in FEATURES}
@@ -68,3 +77,9 @@ class LinkDevice(EndDevice):
         """Ask the kernel."""
         of_tso = dict.fromkeys(_KINDS_OF_TSO, wanted[TSO]) if TSO in wanted else {}
         inside(self.netns, partial(links.set_features, self.name, {**wanted, **of_tso}))
+
+
+def _wrong_checksums(table: Path = Path("/proc/thread-self/net/snmp")) -> int:
+    """Read `InCsumErrors` of TCP: two lines of a protocol, names and numbers (Linux, networking/snmp_counter)."""
+    names, numbers = (line.split() for line in table.read_text().splitlines() if line.startswith("Tcp:"))
+    return int(dict(zip(names, numbers, strict=True))["InCsumErrors"])

@@ -62,7 +62,7 @@ def set_both(ends: SocketEnds, offloads: Offloads) -> str:
                 f"offloads: {offloads} is not what {device.name} does",
                 where=ends.what,
                 observed=words(has),
-                fix="on Open vSwitch's userspace datapath, options: {userspace_tso: true}",
+                fix="another variant; on Open vSwitch's userspace datapath, options: {userspace_tso: true}",
             )
     return "; ".join(f"end {number}: {words(has)}" for number, has in enumerate(found))
 
@@ -85,6 +85,11 @@ def check_frames(offloads: Offloads, mean_bytes: float | None) -> str:
     if offloads == "tso" or mean_bytes is None or mean_bytes <= _LARGEST:
         return ""
     return f"frames of {mean_bytes:.0f} B on average left the end, which are not cut"
+
+
+def wrong_checksums(ends: SocketEnds) -> int:
+    """Return how many segments both hosts have dropped for their checksum, as far as they tell."""
+    return sum(device.wrong_checksums() or 0 for device in ends.devices)
 
 
 def sent(ends: SocketEnds) -> tuple[int, int]:

@@ -9,9 +9,9 @@ from nfvbed.dataplanes.ovs import joining, reading, tuning
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
-from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
+from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost, PipelineHost
+from nfvbed.dataplanes.ovs.overlay.hostoptions import OverlayHostOptions
 from nfvbed.dataplanes.ovs.overlay.hostplan import host_plans
-from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.pipeline import PIPELINE
 from nfvbed.dataplanes.ovs.overlay.watch import HostView, OverlayState
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
@@ -31,24 +31,25 @@ class OvsOverlay(DataPlane):
     """The path's ports are vhost-user sockets on the br-int of the host that they are on."""
 
     kind = "ovs-overlay"
+    host_kind: type[OverlayHost] = PipelineHost
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
 
     def probe(self, variant: Variant) -> Fitness:
         """Find the programs, run them, and look for the memory of all hosts; nothing that polls is started."""
-        options = options_of(variant, OvsOverlayOptions)
+        options = options_of(variant, OverlayHostOptions)
         return try_open_vswitch(variant, binaries_of(options), options.hosts * options.socket_memory_mib)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start the hosts, join their underlay, write the rules."""
         variant, plan, workspace = request.variant, request.layout, request.workspace
-        options = options_of(variant, OvsOverlayOptions)
+        options = options_of(variant, OverlayHostOptions)
         tuning.check_version(options, binaries_of(options))
         require_vnf(plan, request.vnf, variant)
         sockets = vhost_user.sockets(workspace.directory, port_numbers(plan))
         steps = Steps()
-        made = bring_up(request, sockets, steps)
+        made = bring_up(request, sockets, self.host_kind, steps)
         self._workspaces[workspace.id] = workspace
         return Deployment(
             id=workspace.id,
@@ -141,7 +142,8 @@ def _state(request: DeployRequest, made: Overlay) -> OverlayState:
             physical=str(host.instance.management_socket(PHYSICAL)) if host.tunnelled else "",
             rules=count,
             shares_core=host.options.shares_core,
-            tracks=host.options.conntrack,
+            database=str(host.instance.database_socket),
+            tracks=host.options.tracks_connections,
         )
         for host, count in zip(made.hosts, made.counts, strict=True)
     )

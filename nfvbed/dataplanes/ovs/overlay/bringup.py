@@ -19,8 +19,8 @@ from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.instance import DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.overlay.host import OverlayHost, add_wire
+from nfvbed.dataplanes.ovs.overlay.hostoptions import OverlayHostOptions
 from nfvbed.dataplanes.ovs.overlay.hostplan import HostPlan, host_plans
-from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.tenants import tenant_rules
 from nfvbed.dataplanes.ovs.tablerules import flow_mod
 from nfvbed.host.native import native_binary
@@ -53,14 +53,15 @@ def _tenants(count: int) -> tuple[bytes, ...]:
     return tuple(flow_mod(rule) for rule in tenant_rules(count))
 
 
-def bring_up(request: DeployRequest, sockets: Mapping[str, Path], steps: Steps) -> Overlay:
+def bring_up(request: DeployRequest, sockets: Mapping[str, Path], kind: type[OverlayHost], steps: Steps) -> Overlay:
     """Start the hosts, write their rules, join their underlay, and open the path's ports.
 
     Args:
         sockets: those of the path's ports, by name.
+        kind: what the hosts are, by who writes their rules.
         steps: records how long each step took.
     """
-    hosts = _hosts(request, steps)
+    hosts = _hosts(request, kind, steps)
     with ExitStack() as stack:
         databases = []
         for host in hosts:
@@ -70,7 +71,7 @@ def bring_up(request: DeployRequest, sockets: Mapping[str, Path], steps: Steps) 
         with steps.timed("deploy.switches"):
             for host, database in zip(hosts, databases, strict=True):
                 _start_switch(request, host, database)
-            tenants = _beside(_switch_core(request, hosts[0]), lambda: _tenants(hosts[0].options.rules))
+            tenants = _beside(_switch_core(request, hosts[0]), lambda: _tenants(hosts[0].tenant_rules))
             states = [database.wait_for_switch() for database in databases]
         counts = _bring_rules_in(request, list(zip(hosts, databases, strict=True)), tenants, steps)
         if len(hosts) > 1:
@@ -82,9 +83,9 @@ def bring_up(request: DeployRequest, sockets: Mapping[str, Path], steps: Steps) 
     return Overlay(hosts, counts, states[0].dpdk_version)
 
 
-def _hosts(request: DeployRequest, steps: Steps) -> tuple[OverlayHost, ...]:
+def _hosts(request: DeployRequest, kind: type[OverlayHost], steps: Steps) -> tuple[OverlayHost, ...]:
     """Make the hosts' namespaces, and the wire between them."""
-    options, workspace = options_of(request.variant, OvsOverlayOptions), request.workspace
+    options, workspace = options_of(request.variant, OverlayHostOptions), request.workspace
     plans = host_plans(request.layout, options.hosts)
     with steps.timed("deploy.namespaces"):
         netns = tuple(workspace.network_namespace(plan.name) for plan in plans)
@@ -96,7 +97,7 @@ def _hosts(request: DeployRequest, steps: Steps) -> tuple[OverlayHost, ...]:
         instance = OvsInstance(
             workspace, binaries_of(options), request.arrangement.control_cores, plan.name, environment
         )
-        hosts.append(OverlayHost(plan, instance, space, options, workspace.directory / "wire.sock"))
+        hosts.append(kind(plan, instance, space, options, workspace.directory / "wire.sock"))
     return tuple(hosts)
 
 
@@ -190,6 +191,6 @@ def _sharing(request: DeployRequest, plan: HostPlan) -> dict[str, str]:
     }
 
 
-def _sleeping(options: OvsOverlayOptions) -> dict[str, str]:
+def _sleeping(options: OverlayHostOptions) -> dict[str, str]:
     """Return the setting that lets poll-mode threads sleep."""
     return {"pmd-maxsleep": str(_SLEEP_US)} if options.sleeps else {}

@@ -8,6 +8,7 @@ answer to an ARP request of the kernel.
 import contextlib
 import socket
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from nfvbed.dataplanes.ovs import openflow, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.instance import OvsInstance
+from nfvbed.dataplanes.ovs.overlay.hostoptions import OverlayHostOptions
 from nfvbed.dataplanes.ovs.overlay.hostplan import TUNNEL_PORT, HostPlan
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.pipeline import direct_rules, pipeline_rules
@@ -47,13 +49,13 @@ _LOOKS = 10
 
 
 @dataclass(frozen=True)
-class OverlayHost:
+class OverlayHost(ABC):
     """One host as it was set up."""
 
     plan: HostPlan
     instance: OvsInstance
     netns: str
-    options: OvsOverlayOptions
+    options: OverlayHostOptions
     wire: Path
     """Socket of the shared memory between two hosts; the first host serves it."""
 
@@ -67,10 +69,22 @@ class OverlayHost:
         """Whether there is another host."""
         return self.options.hosts > 1
 
+    @property
+    def tenant_rules(self) -> int:
+        """How many rules beside the path's it may have."""
+        return 0
+
+    @abstractmethod
     def add_integration(self, database: SwitchDatabase) -> None:
-        """Make br-int with only the tunnel's port: without a port that is polled there is no poll-mode thread yet."""
-        tunnel = [PortRequest(self.options.tunnel, self.options.tunnel, TUNNEL_PORT, self._tunnel())]
-        database.add_bridge(INTEGRATION, tunnel if self.tunnelled else [])
+        """Make br-int without a port that is polled: so there is no poll-mode thread yet."""
+
+    @abstractmethod
+    def add_rules(self, tenants: tuple[bytes, ...]) -> int:
+        """Write the rules into br-int, all at once; return how many rules it then holds.
+
+        Args:
+            tenants: FLOW_MODs of the rules beside the path's; only as many are used as the options ask for.
+        """
 
     def add_physical(self, database: SwitchDatabase) -> None:
         """Make br-phy with the underlay's port."""
@@ -99,37 +113,34 @@ class OverlayHost:
         inside(self.netns, work)
 
     def find_other(self) -> None:
-        """Let the switch learn the other host's MAC address: the kernel asks for it, and the switch reads the answer.
+        """Let the switch learn the other host's MAC address, where it has a tunnel to it already."""
+        find_other(self.plan, self.netns, self.instance.control_socket)
 
-        Raises:
-            DeployError: no answer came.
-        """
-        other = ADDRESSES[1 - self.plan.index]
+    def _underlay(self) -> PortRequest:
+        if self.options.underlay == "veth":
+            # Of the kernel, as DPDK's af_packet takes no frames beyond 1,518 bytes; its MTU is the link's.
+            return PortRequest(WIRE, "system", UNDERLAY_NUMBER)
+        role = "server" if self.plan.index == 0 else "client"
+        device = f"net_memif0,role={role},socket={self.wire},socket-abstract=no,id=0,rsize={_MEMIF_RING}"
+        options = {"dpdk-devargs": device, "n_rxq": str(_MEMIF_QUEUES)}
+        return PortRequest(UNDERLAY_PORT, "dpdk", UNDERLAY_NUMBER, options, mtu=self.options.underlay_mtu)
 
-        def ask() -> None:
-            # What the kernel has read from the other host's own question it would not ask for.
-            with IPRoute() as route, contextlib.suppress(NetlinkError):
-                route.neigh("del", dst=other, ifindex=route.link_lookup(ifname=PHYSICAL)[0])
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
-                opened.sendto(b"", (other, _DISCARD))
 
-        deadline = time.monotonic() + _PATIENCE_S
-        while not self._knows(other):
-            if time.monotonic() > deadline:
-                raise DeployError(
-                    f"{self.name} does not reach the other host over the underlay",
-                    where=f"{self.netns}, {PHYSICAL}",
-                    observed=f"no answer to ARP for {other} within {_PATIENCE_S:g} s",
-                    fix="read ovs-vswitchd's logs in the run directory",
-                )
-            inside(self.netns, ask)
-            for _ in range(_LOOKS):
-                if self._knows(other):
-                    break
-                time.sleep(_LOOK_AROUND_S)
+@dataclass(frozen=True)
+class PipelineHost(OverlayHost):
+    """A host with rules of nfvbed's."""
 
-    def _knows(self, other: str) -> bool:
-        return other in unixctl.command(self.instance.control_socket, "tnl/neigh/show")
+    options: OvsOverlayOptions
+
+    @property
+    def tenant_rules(self) -> int:
+        """`rules`."""
+        return self.options.rules
+
+    def add_integration(self, database: SwitchDatabase) -> None:
+        """Make br-int with only the tunnel's port: without a port that is polled there is no poll-mode thread yet."""
+        tunnel = [PortRequest(self.options.tunnel, self.options.tunnel, TUNNEL_PORT, self._tunnel())]
+        database.add_bridge(INTEGRATION, tunnel if self.tunnelled else [])
 
     def add_rules(self, tenants: tuple[bytes, ...]) -> int:
         """Write the rules into br-int, all at once; return how many rules it then holds.
@@ -160,18 +171,50 @@ class OverlayHost:
             return direct_rules(self.plan)
         return pipeline_rules(self.plan, self.options.conntrack)
 
-    def _underlay(self) -> PortRequest:
-        if self.options.underlay == "veth":
-            # Of the kernel, as DPDK's af_packet takes no frames beyond 1,518 bytes; its MTU is the link's.
-            return PortRequest(WIRE, "system", UNDERLAY_NUMBER)
-        role = "server" if self.plan.index == 0 else "client"
-        device = f"net_memif0,role={role},socket={self.wire},socket-abstract=no,id=0,rsize={_MEMIF_RING}"
-        options = {"dpdk-devargs": device, "n_rxq": str(_MEMIF_QUEUES)}
-        return PortRequest(UNDERLAY_PORT, "dpdk", UNDERLAY_NUMBER, options, mtu=self.options.underlay_mtu)
-
     def _tunnel(self) -> dict[str, str]:
         own, other = ADDRESSES[self.plan.index], ADDRESSES[1 - self.plan.index]
         return {"remote_ip": other, "local_ip": own, "key": "flow", "dst_port": str(UDP_PORTS[self.options.tunnel])}
+
+
+def find_other(plan: HostPlan, netns: str, control_socket: Path) -> None:
+    """Let a host's switch learn the other host's MAC address: the kernel asks for it, and the switch reads the answer.
+
+    A switch without a tunnel reads none.
+
+    Args:
+        plan: of the host that looks.
+        netns: path of its network namespace.
+        control_socket: of its ovs-vswitchd.
+
+    Raises:
+        DeployError: no answer came.
+    """
+    other = ADDRESSES[1 - plan.index]
+
+    def ask() -> None:
+        # What the kernel has read from the other host's own question it would not ask for.
+        with IPRoute() as route, contextlib.suppress(NetlinkError):
+            route.neigh("del", dst=other, ifindex=route.link_lookup(ifname=PHYSICAL)[0])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+            opened.sendto(b"", (other, _DISCARD))
+
+    def is_known() -> bool:
+        return other in unixctl.command(control_socket, "tnl/neigh/show")
+
+    deadline = time.monotonic() + _PATIENCE_S
+    while not is_known():
+        if time.monotonic() > deadline:
+            raise DeployError(
+                f"{plan.name} does not reach the other host over the underlay",
+                where=f"{netns}, {PHYSICAL}",
+                observed=f"no answer to ARP for {other} within {_PATIENCE_S:g} s",
+                fix="read ovs-vswitchd's logs in the run directory",
+            )
+        inside(netns, ask)
+        for _ in range(_LOOKS):
+            if is_known():
+                break
+            time.sleep(_LOOK_AROUND_S)
 
 
 def add_wire(netns: tuple[str, str]) -> None:

@@ -32,6 +32,10 @@ class HostView(Record):
     shares_core: bool
     tracks: bool = False
     """Connections."""
+    database: str = ""
+    """Socket of ovsdb-server; empty: of a deployment by an nfvbed that did not keep it."""
+    tunnel: int = TUNNEL_PORT
+    """OpenFlow number of the tunnel's port."""
 
     @property
     def bridge(self) -> BridgeView:
@@ -110,7 +114,7 @@ def _tunnel(host: HostView) -> dict[str, dict[str, int | None]]:
     if not host.physical:
         return {}
     with BridgeController(Path(host.integration)) as bridge:
-        tunnel = bridge.ports()[TUNNEL_PORT]
+        tunnel = bridge.ports()[host.tunnel]
     wire = _underlay(host)
     return {
         "tunnel": {"rx_packets": tunnel.rx_packets, "tx_packets": tunnel.tx_packets},

@@ -16,7 +16,7 @@ from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
 from nfvbed.dataplanes.ovs.ovn import topology
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
 from nfvbed.dataplanes.ovs.ovn.daemons import OvnDaemons
-from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions, LogicalPathOptions
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering
@@ -37,8 +37,6 @@ _RULES_AGAIN_S = patient(20.0)
 _LOOK_S = 0.02
 OPENFLOW = "OpenFlow15"
 """The version that ovn-controller speaks."""
-_TOGETHER = 500
-"""Commands of one transaction: a command line has a limit."""
 
 
 class OvnState(State):
@@ -86,14 +84,11 @@ class LogicalNetwork(OvsSwitch):
             with SwitchDatabase(Path(state.database)) as database:
                 database.allow_openflow(BRIDGE, OPENFLOW)
                 database.set_external_ids(
-                    {**daemons.chassis_settings, "ovn-bridge": BRIDGE},
-                    {name: {"iface-id": name} for name in names},
+                    daemons.chassis_settings(BRIDGE), {name: {"iface-id": name} for name in names}
                 )
             daemons.start_controller(Path(state.database), state.netns)
         with steps.timed("deploy.ovn.topology"):
-            found = list(topology.commands(request.layout, options, self.generator_macs))
-            for start in range(0, len(found), _TOGETHER):
-                daemons.change(topology.nbctl_arguments(found[start : start + _TOGETHER]))
+            daemons.write(topology.commands(request.layout, options, self.generator_macs))
             daemons.synchronise(names)
 
     def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
@@ -175,7 +170,7 @@ class OvnAfxdp(LogicalNetwork, OvsAfxdp):
         return super().probe(variant)
 
 
-def ovn_of(options: LogicalNetworkOptions) -> OvnBinaries:
+def ovn_of(options: LogicalPathOptions) -> OvnBinaries:
     """Find the OVN that a variant asks for.
 
     Raises:
@@ -184,7 +179,7 @@ def ovn_of(options: LogicalNetworkOptions) -> OvnBinaries:
     return beside(binaries_of(options))
 
 
-def router_ends(options: LogicalNetworkOptions) -> PlaneState:
+def router_ends(options: LogicalPathOptions) -> PlaneState:
     """Return where frames are sent to: the addresses of the logical router's ports, where there is one."""
     return PlaneState(destination_macs=topology.ROUTER_MACS if options.path == "router" else None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from nfvbed import boundedcommand
 from nfvbed.dataplanes.ovs.instance import private_environment
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries
-from nfvbed.dataplanes.ovs.ovn.topology import nbctl_arguments
+from nfvbed.dataplanes.ovs.ovn.topology import Command, nbctl_arguments
 from nfvbed.errors import DeployError
 from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.workspace.workspace import Workspace
@@ -22,6 +22,8 @@ SYNC_S = 60
 """Time in which the rules of a chassis must follow the northbound database; many ACLs take tens of seconds."""
 _QUIET = ("-vconsole:info", "-vsyslog:off", "-vfile:off")
 _PATIENCE_S = patient(10.0)
+_TOGETHER = 500
+"""Commands of one transaction: a command line has a limit."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class OvnDaemons:
     workspace: Workspace
     binaries: OvnBinaries
     cores: Sequence[int]
+    controllers: tuple[str, ...] = (CONTROLLER,)
+    """Names of the processes of ovn-controller: one for each chassis."""
 
     @property
     def _directory(self) -> Path:
@@ -41,17 +45,20 @@ class OvnDaemons:
         """The socket of both databases."""
         return self._directory / "ovn.sock"
 
-    @property
-    def chassis_settings(self) -> dict[str, str]:
-        """What ovn-controller reads of Open vSwitch (`external_ids`), without the bridge.
+    def chassis_settings(self, bridge: str, chassis: str = CHASSIS, address: str = "127.0.0.1") -> dict[str, str]:
+        """Return what ovn-controller reads of Open vSwitch (`external_ids`).
 
-        There is no other chassis, so the address of tunnels is never used.
+        Args:
+            bridge: the integration bridge.
+            chassis: its name.
+            address: the end of tunnels to it; one that is alone has no tunnel.
         """
         return {
-            "system-id": CHASSIS,
+            "system-id": chassis,
+            "ovn-bridge": bridge,
             "ovn-remote": f"unix:{self.socket}",
             "ovn-encap-type": "geneve",
-            "ovn-encap-ip": "127.0.0.1",
+            "ovn-encap-ip": address,
             "ovn-bridge-datapath-type": "netdev",
         }
 
@@ -76,14 +83,26 @@ class OvnDaemons:
         northd = [*self.binaries.command(self.binaries.northd), f"--ovnnb-db={remote}", f"--ovnsb-db={remote}"]
         self._spawn(NORTHD, [*northd, f"--unixctl={self._directory / 'ovn-northd.ctl'}"])
 
-    def start_controller(self, database: Path, netns: str) -> None:
+    def start_controller(self, database: Path, netns: str, name: str = CONTROLLER) -> None:
         """Start ovn-controller.
 
         Args:
-            database: socket of Open vSwitch's database.
+            database: socket of Open vSwitch's database, beside which its bridges have theirs.
             netns: path of the switch's network namespace.
+            name: of the process.
         """
-        self._spawn(CONTROLLER, [*self.binaries.command(self.binaries.controller), f"unix:{database}"], netns=netns)
+        argv = [*self.binaries.command(self.binaries.controller), f"unix:{database}"]
+        self._spawn(name, argv, netns=netns, switch=database.parent)
+
+    def write(self, found: Iterable[Command]) -> None:
+        """Write a logical topology.
+
+        Raises:
+            DeployError: it is refused.
+        """
+        commands = list(found)
+        for start in range(0, len(commands), _TOGETHER):
+            self.change(nbctl_arguments(commands[start : start + _TOGETHER]))
 
     def change(self, arguments: Sequence[str]) -> None:
         """Write into the northbound database, and wait until the chassis has the rules.
@@ -128,7 +147,7 @@ class OvnDaemons:
         Raises:
             SwitchDiedError: one has ended.
         """
-        for name in (DATABASES, NORTHD, CONTROLLER):
+        for name in (DATABASES, NORTHD, *self.controllers):
             check_alive(self.workspace.process(name))
 
     @property
@@ -137,10 +156,11 @@ class OvnDaemons:
         own = {f"OVN_{name}": inside for name in ("RUNDIR", "LOGDIR", "DBDIR", "SYSCONFDIR")}
         return {**private_environment(self._directory, self.binaries.switch), **own, "LC_ALL": "C.UTF-8"}
 
-    def _spawn(self, name: str, argv: Sequence[str], netns: str | None = None) -> None:
+    def _spawn(self, name: str, argv: Sequence[str], netns: str | None = None, switch: Path | None = None) -> None:
         # ovn-controller has its control socket in OVN_RUNDIR, and no option for it.
         words = [*argv, f"--pidfile={self._directory / f'{name}.pid'}", *_QUIET]
-        self.workspace.spawn(name, words, cores=self.cores, netns=netns, environment=self._environment)
+        environment = {**self._environment, "OVS_RUNDIR": str(switch or self._directory)}
+        self.workspace.spawn(name, words, cores=self.cores, netns=netns, environment=environment)
 
     def _wait(self, holds: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + _PATIENCE_S

@@ -3,7 +3,7 @@
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.cloud.kolla.release import unsupported
 
-_ON_DPDK = (
+ON_DPDK = (
     "Kolla has no OVN on DPDK: its containers ovsdpdk_db and ovsdpdk_vswitchd are enabled with neutron_plugin_agent:"
     " openvswitch alone, and with ovn Open vSwitch has the kernel's datapath"
 )
@@ -12,9 +12,9 @@ _ON_AFXDP = (
     "with neutron_plugin_agent: ovn Kolla's Open vSwitch has the kernel's datapath, and the ports that nfvbed's role"
     " nfvbed_afxdp makes are those of the openvswitch agent"
 )
-_OCATA = unsupported("kolla-ansible 4.0 has no role for OVN")
+BEFORE_OVN = unsupported("kolla-ansible 4.0 has no role for OVN")
 
 KOLLA = (
-    KollaPlane(name="ovn", releases={"2026.1": unsupported(_ON_DPDK), "ocata": _OCATA}),
-    KollaPlane(name="ovn-afxdp", releases={"2026.1": unsupported(_ON_AFXDP), "ocata": _OCATA}),
+    KollaPlane(name="ovn", releases={"2026.1": unsupported(ON_DPDK), "ocata": BEFORE_OVN}),
+    KollaPlane(name="ovn-afxdp", releases={"2026.1": unsupported(_ON_AFXDP), "ocata": BEFORE_OVN}),
 )

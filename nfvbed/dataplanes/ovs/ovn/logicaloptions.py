@@ -4,6 +4,7 @@ from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from nfvbed.dataplanes.ovs.packagesets import PackageSetOptions
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.layout import Layout
@@ -13,8 +14,8 @@ RELEASES_WITH_OVN: Final = ("3.1", "3.5")
 """Those of Open vSwitch whose suites have OVN: bookworm and trixie."""
 
 
-class LogicalNetworkOptions(OvsUserspaceOptions):
-    """A logical network on one chassis: OVN's own databases, ovn-northd and ovn-controller beside Open vSwitch."""
+class LogicalPathOptions(PackageSetOptions):
+    """The path through a logical network."""
 
     path: Literal["switch", "router"] = "switch"
     """Logical path. `switch`: a logical switch for each cable; `router`: a logical router between two of them (p2p)."""
@@ -25,9 +26,7 @@ class LogicalNetworkOptions(OvsUserspaceOptions):
     """Number of ACLs of each port of a logical switch; only the last, of the lowest priority, matches the traffic."""
 
     @model_validator(mode="after")
-    def its_rules_are_ovns(self) -> Self:
-        if self.flows != "port-to-port" or self.steering != "static":
-            raise ValueError("the rules are OVN's: flows and steering are options of ovs-dpdk and ovs-afxdp")
+    def ovn_is_there_for_it(self) -> Self:
         if self.release is not None and self.release not in RELEASES_WITH_OVN:
             raise ValueError(f"the suite of release {self.release} has no OVN; {' and '.join(RELEASES_WITH_OVN)} have")
         if self.acl == "none" and self.acl_rules != 1:
@@ -65,3 +64,13 @@ class LogicalNetworkOptions(OvsUserspaceOptions):
                 observed="a logical switch forwards by addresses, which VNFs side by side would share",
                 fix="a chain (pvp, pvvp), or variant ovs-dpdk or ovs-afxdp",
             )
+
+
+class LogicalNetworkOptions(LogicalPathOptions, OvsUserspaceOptions):
+    """A logical network on one chassis: OVN's own databases, ovn-northd and ovn-controller beside Open vSwitch."""
+
+    @model_validator(mode="after")
+    def its_rules_are_ovns(self) -> Self:
+        if self.flows != "port-to-port" or self.steering != "static":
+            raise ValueError("the rules are OVN's: flows and steering are options of ovs-dpdk and ovs-afxdp")
+        return self

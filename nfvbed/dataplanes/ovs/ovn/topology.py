@@ -8,7 +8,7 @@ networks (RFC 2544's ranges) by the generator's ports, whose addresses it knows.
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address
 
-from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalNetworkOptions
+from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalPathOptions
 from nfvbed.spec.layout import Layout
 
 ROUTER = "lr0"
@@ -27,7 +27,7 @@ _ELSEWHERE = int(IPv4Address("203.0.0.0"))
 Command = tuple[str, ...]
 
 
-def commands(plan: Layout, options: LogicalNetworkOptions, macs: Sequence[str]) -> Iterator[Command]:
+def commands(plan: Layout, options: LogicalPathOptions, macs: Sequence[str]) -> Iterator[Command]:
     """Yield the commands that make the logical topology.
 
     Args:
@@ -59,7 +59,7 @@ def nbctl_arguments(found: Iterable[Sequence[str]]) -> list[str]:
     return words[1:]
 
 
-def _address(port: str, options: LogicalNetworkOptions, macs: Sequence[str]) -> str:
+def _address(port: str, options: LogicalPathOptions, macs: Sequence[str]) -> str:
     if options.path == "switch":
         return "unknown"
     number = int(port[1])
@@ -77,7 +77,7 @@ def _routes() -> Iterator[Command]:
         yield ("lr-route-add", ROUTER, NETWORKS[number], next_hop)
 
 
-def _acls(switch: str, ports: Sequence[str], options: LogicalNetworkOptions) -> Iterator[Command]:
+def _acls(switch: str, ports: Sequence[str], options: LogicalPathOptions) -> Iterator[Command]:
     """Yield a switch's ACLs, on what comes from its ports."""
     allow = "allow-stateless" if options.acl == "stateless" else "allow-related"
     for port in ports:

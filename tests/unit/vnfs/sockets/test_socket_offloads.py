@@ -1,5 +1,7 @@
 """Offloads of socket traffic: what files may ask, what is set and read back, and frames that tell otherwise."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -10,6 +12,14 @@ from nfvbed.vnfs.sockets import devices as devices_module
 from nfvbed.vnfs.sockets import offloads
 from nfvbed.vnfs.sockets.devices import LinkDevice
 from nfvbed.vnfs.sockets.hosts import Cores, SocketEnds
+
+SNMP = """Ip: Forwarding DefaultTTL
+Ip: 2 64
+Tcp: RtoAlgorithm RtoMin OutRsts InCsumErrors
+Tcp: 1 200 3 9
+Udp: InDatagrams InCsumErrors
+Udp: 1 7
+"""
 
 
 class Devices:
@@ -96,3 +106,17 @@ def test_a_file_names_each_kind_and_counts_its_rows():
     assert "offloads" not in TcpThroughputTest(kind="tcp-throughput").model_dump(), "older plans stay as they were"
     with pytest.raises(ValidationError, match="offloads"):
         TcpThroughputTest.model_validate({"kind": "tcp-throughput", "offloads": ["lro"]})
+
+
+def test_segments_dropped_for_their_checksum_are_read_of_both_hosts(tmp_path: Path):
+    table = tmp_path / "snmp"
+    table.write_text(SNMP)
+    assert devices_module._wrong_checksums(table) == 9
+
+    class Told(LinkDevice):
+        def wrong_checksums(self) -> int | None:
+            return 4 if self.name == "own0" else None
+
+    both = tuple(Told(device.netns, device.name) for device in BOTH)
+    found = SocketEnds(devices=both, pair=None, cores=Cores(None, 0, 1), what="taps", carriers=both)
+    assert offloads.wrong_checksums(found) == 4
