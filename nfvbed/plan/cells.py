@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nfvbed.records import CellRole, PortKind, Preset, Record
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import USUAL_MTU, FrameSize, mtu_for
-
-Point = tuple[str, str, FrameSize, int, bool]
-"""A traffic point: topology, label of the VNFs, frame size, flows, both directions or one."""
 
 MRR_ONLY = (Preset.MRR,)
 MRR_THEN_PACED = (Preset.MRR, Preset.PACED)
@@ -56,9 +54,9 @@ class CellPlan(Record):
         return DeploymentKey(self.variant, self.role, self.topology, self.vnf, self.mtu)
 
     @property
-    def point(self) -> Point:
+    def point(self) -> TrafficPoint:
         """What cells must share to be compared."""
-        return self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional
+        return TrafficPoint(self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional)
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -80,7 +78,7 @@ class CellPlan(Record):
 
 
 def shared_mtu(size: FrameSize, sizes: Iterable[FrameSize]) -> int:
-    """Return the MTU of the deployment on which a size is measured: the usual one, or that of the largest jumbo frames.
+    """Return the MTU of the deployment for a size: the default one, or that of the largest jumbo frames.
 
     Args:
         sizes: all sizes that are planned of the path.

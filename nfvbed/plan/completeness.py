@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import Plan, TrialKey
 from nfvbed.records import CellRole, CoreDistance, Preset, TrialPreset
 from nfvbed.records.results import ResultKind, placement_of
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.testkinds.base import MRR
 
 Classify = Callable[[Sequence[CoreDistance | None]], list[str]]
@@ -15,7 +15,7 @@ Classify = Callable[[Sequence[CoreDistance | None]], list[str]]
 
 MIXED = "mixed"
 """A trial within which the placement changed; it counts for no class."""
-ONLY = "only"
+SINGLE = "single"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class CompletedTest:
             labels: those of its trials.
         """
         if self.settled:
-            return ONLY
+            return SINGLE
         return placement_of(self.kind, self.label, labels)
 
 
@@ -103,7 +103,7 @@ class Completeness:
     """Ceilings that were measured in as many rounds as they need; measuring them again would tell nothing."""
     lacking: frozenset[str] = frozenset()
     """Labels of the tests that some subject still needs; of the MRR only where nothing is compared."""
-    pairs: Mapping[Point, int] = field(default_factory=dict)
+    pairs: Mapping[TrafficPoint, int] = field(default_factory=dict)
     """At each traffic point at which variants are compared: the rounds that visited all that are left of them."""
 
     @property
@@ -195,7 +195,7 @@ class _Count:
         found = []
         for cell in self._subjects:
             for test in dict.fromkeys(label for label, _ in self._plan.units(cell.id) if label != MRR):
-                in_class = sum(counts.get((cell.id, test, label), 0) for label in {placement, ONLY})
+                in_class = sum(counts.get((cell.id, test, label), 0) for label in {placement, SINGLE})
                 needed = self._plan.needed(cell.id, test)
                 if in_class < needed:
                     measured = sum(number for key, number in counts.items() if key[:2] == (cell.id, test))
@@ -217,7 +217,7 @@ class _Count:
             )
         )
 
-    def _pairs(self) -> dict[Point, int]:
+    def _pairs(self) -> dict[TrafficPoint, int]:
         none = frozenset[int]()
         return {
             point: len(frozenset.intersection(*(self._rounds.get(cell, none) for cell in cells)))
@@ -254,5 +254,5 @@ def _labels(
 
 def _classes(labels: Sequence[str]) -> tuple[str, ...]:
     seen = sorted(set(labels) - {MIXED})
-    real = tuple(name for name in seen if name != ONLY)
-    return real or (ONLY,)
+    real = tuple(name for name in seen if name != SINGLE)
+    return real or (SINGLE,)

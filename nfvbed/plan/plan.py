@@ -6,11 +6,12 @@ from functools import cached_property
 from itertools import groupby
 
 from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings, references
-from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_id, shared_mtu
+from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, cell_id, shared_mtu
 from nfvbed.plan.order import at_one_path, ordered_round
 from nfvbed.plan.points import compared_points, looks_at
 from nfvbed.records import CellRole, Preset, TrialPreset, VnfKind
 from nfvbed.records.results import ResultKind
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout
@@ -101,7 +102,7 @@ class Plan:
         return self._rounds.get(number, ())
 
     @cached_property
-    def compared(self) -> Mapping[Point, tuple[str, ...]]:
+    def compared(self) -> Mapping[TrafficPoint, tuple[str, ...]]:
         """The traffic points at which variants are compared, each with its cells in the experiment's order."""
         return compared_points(self.experiment, self.cells)
 
@@ -146,7 +147,7 @@ class Plan:
         fewer = repetitions.needed_slow if self.is_slow(planned.deployment) else None
         return repetitions.needed if fewer is None else min(repetitions.needed, fewer)
 
-    def looks(self, point: Point) -> tuple[int, ...]:
+    def looks(self, point: TrafficPoint) -> tuple[int, ...]:
         """Return the rounds after which a traffic point is looked at."""
         return looks_at(self.experiment, len(self.compared[point]))
 

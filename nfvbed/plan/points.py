@@ -3,15 +3,16 @@
 from collections.abc import Iterable
 from typing import Final
 
-from nfvbed.plan.cells import CellPlan, Point
+from nfvbed.plan.cells import CellPlan
 from nfvbed.records import CellRole
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.experiment import Experiment
 
 MANY_COMPARISONS: Final = 3
 """With more comparisons at one traffic point there is the last look alone; as `compare.verdict` has it."""
 
 
-def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[Point, tuple[str, ...]]:
+def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[TrafficPoint, tuple[str, ...]]:
     """Return the traffic points at which variants are compared by their MRR, each with its cells.
 
     There are none in a survey. Where one variant is alone at a point there is nothing to compare it with: its cell then
@@ -22,7 +23,7 @@ def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[P
     """
     if experiment.purpose != "compare" or not experiment.has_mrr:
         return {}
-    found: dict[Point, list[str]] = {}
+    found: dict[TrafficPoint, list[str]] = {}
     for cell in cells:
         if cell.role is CellRole.SUBJECT:
             found.setdefault(cell.point, []).append(cell.id)

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.plan.cells import CellPlan, DeploymentKey, Point
+from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.completeness import Completeness, MissingTrials, completeness
 from nfvbed.plan.estimate import shortest
 from nfvbed.plan.plan import Plan, PlannedTrial, expand, pending
 from nfvbed.records import CellRole, MissingPrerequisite, Readiness, Status, Support
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.run.forecast import Forecast
 from nfvbed.run.ledger import Exclusion, RunLedger
 from nfvbed.run.looks import Look
@@ -44,7 +45,7 @@ class Execution:
         self._seen = len(ledger.done_keys)
         """Units that had ended when the forecast was reported last."""
         self._excluded = 0
-        self._decided: frozenset[Point] = frozenset()
+        self._decided: frozenset[TrafficPoint] = frozenset()
         """Traffic points of which no more is measured by the MRR."""
         self._over_budget: set[str] = set()
         """Cells of which something was not begun as it would not have fitted into the budget."""
@@ -207,14 +208,14 @@ class Execution:
         tests = [t for t in self.ledger.done_tests if before_round is None or t.round < before_round]
         return completeness(self.plan, done, self._tools.classify, self.ledger.excluded, tests)
 
-    def _left_at(self, point: Point) -> tuple[CellPlan, ...]:
+    def _left_at(self, point: TrafficPoint) -> tuple[CellPlan, ...]:
         excluded = self.ledger.excluded
         return tuple(self.plan.cell_by_id[cell] for cell in self.plan.compared[point] if cell not in excluded)
 
-    def _undecided(self, found: Completeness) -> Collection[Point]:
+    def _undecided(self, found: Completeness) -> Collection[TrafficPoint]:
         return found.pairs.keys() - self._decided
 
-    def _open(self, found: Completeness) -> frozenset[Point]:
+    def _open(self, found: Completeness) -> frozenset[TrafficPoint]:
         """Return the traffic points that are looked at again."""
         last = self.plan.experiment.repetitions.looks[-1]
         return frozenset(point for point in self._undecided(found) if found.pairs[point] < last)

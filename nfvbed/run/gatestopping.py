@@ -6,7 +6,8 @@ from typing import Final
 from nfvbed.compare.gating import BASELINE, CANDIDATE, REFERENCE, GatePoint, GateRules, decided_points
 from nfvbed.compare.rows.visits import Visit, pair
 from nfvbed.compare.sofar import visits_by_cell
-from nfvbed.plan.cells import CellPlan, Point
+from nfvbed.plan.cells import CellPlan
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.run.looks import Look
 
 SIDES: Final = frozenset({BASELINE, CANDIDATE, REFERENCE})
@@ -17,10 +18,10 @@ class GateStoppingRule:
 
     def __init__(self, rules: GateRules) -> None:
         self._rules = rules
-        self._cells: dict[Point, dict[str, CellPlan]] = {}
+        self._cells: dict[TrafficPoint, dict[str, CellPlan]] = {}
         """Those of all points that were ever open: a point that passed still counts among them."""
 
-    def __call__(self, look: Look) -> frozenset[Point]:
+    def __call__(self, look: Look) -> frozenset[TrafficPoint]:
         """Return the points of which no further round would change anything: decided, or a side was given up."""
         open_now = {point: {cell.variant: cell for cell in cells} for point, cells in look.points.items()}
         incomplete = frozenset(point for point, cells in open_now.items() if not cells.keys() >= SIDES)

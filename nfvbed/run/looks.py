@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from nfvbed.compare.rows.visits import Visit
 from nfvbed.compare.sofar import judgements, visits_by_cell
 from nfvbed.compare.verdict import Verdict
-from nfvbed.plan.cells import CellPlan, Point
+from nfvbed.plan.cells import CellPlan
 from nfvbed.records import TrialRecord
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.experiment import Experiment
 
 
@@ -16,17 +17,17 @@ class Look:
     """The undecided traffic points and the trials that are known when verdicts are made."""
 
     experiment: Experiment
-    points: Mapping[Point, Sequence[CellPlan]]
+    points: Mapping[TrafficPoint, Sequence[CellPlan]]
     """Traffic points that are not decided yet, each with the cells that are compared there."""
     trials: Sequence[TrialRecord]
     """All that ended well before, in order."""
 
 
-Decide = Callable[[Look], Collection[Point]]
+Decide = Callable[[Look], Collection[TrafficPoint]]
 """Gives the traffic points at which every comparison is decided; the rule itself belongs to `compare`."""
 
 
-def decided(look: Look) -> frozenset[Point]:
+def decided(look: Look) -> frozenset[TrafficPoint]:
     """Return the traffic points at which every verdict is final: no further round would change it.
 
     Limits are left aside, as more rounds lift none.

@@ -7,12 +7,13 @@ from typing import Any
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.recommendation.costs import HostCost, cost_of
 from nfvbed.compare.recommendation.needs import MEASURES, Figures, Need, figures_at_common_load
-from nfvbed.compare.rows.paced import Traffic, at_common_load, common_loads
+from nfvbed.compare.rows.paced import at_common_load, common_loads
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.samples.statistics import Interval, median, median_interval
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import Preset, QualityWarning, Status, TrialRecord
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.vnf import RAW_FORWARDING
 
 
@@ -52,7 +53,7 @@ class Candidate:
 class Point:
     """A traffic point with the candidates that were measured there."""
 
-    traffic: Traffic
+    traffic: TrafficPoint
     by_variant: dict[str, list[Candidate]] = field(default_factory=dict)
     """The newest first."""
     left_out: dict[str, str] = field(default_factory=dict)
@@ -67,7 +68,7 @@ def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
     Args:
         runs: those of one host, the newest first.
     """
-    found: dict[Traffic, Point] = {}
+    found: dict[TrafficPoint, Point] = {}
     for run in runs:
         loads = common_loads(run.data.cells, run.data.trials)
         for row in run.comparison.rows:
@@ -94,10 +95,11 @@ def is_raw(row: CellSummary, rigs: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def _importance(point: Point) -> tuple[object, ...]:
-    topology, vnf, frame_size, flows, bidirectional = point.traffic
+    traffic = point.traffic
     # Through VNFs before port to port, through the same VNF before each variant's own, small frames before large ones.
-    size = 10**6 if frame_size == "imix" else int(frame_size)
-    return -len(point.by_variant), not vnf, vnf == "native", len(topology), topology, size, flows, not bidirectional
+    size = 10**6 if traffic.frame_size == "imix" else int(traffic.frame_size)
+    path = not traffic.vnf, traffic.vnf == "native", len(traffic.topology), traffic.topology
+    return -len(point.by_variant), *path, size, traffic.flows, not traffic.bidirectional
 
 
 def _candidate(run: ExaminedRun, row: CellSummary, need: Need, load_pps: int | None) -> Candidate | str:

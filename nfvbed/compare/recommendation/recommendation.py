@@ -18,9 +18,9 @@ from nfvbed.compare.recommendation.needs import MEASURES, Measure, Need
 from nfvbed.compare.recommendation.rankings import Ranking, rank
 from nfvbed.compare.recommendation.rankreversals import RankReversal, find_flips, flips_by_flows
 from nfvbed.compare.recommendation.rawethernet import Carrier, RawEthernetEvidence, find_carriers
-from nfvbed.compare.rows.paced import Traffic
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import Readiness, Record, Status
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.vnf import NATIVE
 from nfvbed.units import FrameSize
 
@@ -162,20 +162,21 @@ def recommend(
 
 
 def _fits(point: Point, wanted: RecommendationRequest) -> bool:
-    topology, vnf, frame_size, flows, _ = point.traffic
-    asked = wanted.topology, wanted.vnf, wanted.frame_size, wanted.flows
-    return all(
-        want is None or want == value for want, value in zip(asked, (topology, vnf, frame_size, flows), strict=True)
+    traffic = point.traffic
+    return (
+        wanted.topology in (None, traffic.topology)
+        and wanted.vnf in (None, traffic.vnf)
+        and wanted.frame_size in (None, traffic.frame_size)
+        and wanted.flows in (None, traffic.flows)
     )
 
 
 def _without_traps(point: Point, carriers: Sequence[Carrier]) -> Point:
     """Leave out who lost a stack's frames in a test between sockets, which the rate does not show."""
-    _, vnf, *_ = point.traffic
     lost = {
         entry.variant: entry.detail
         for entry in carriers
-        if entry.vnf == vnf and entry.carries is RawEthernetEvidence.TRAP
+        if entry.vnf == point.traffic.vnf and entry.carries is RawEthernetEvidence.TRAP
     }
     kept = {name: found for name, found in point.by_variant.items() if name not in lost}
     left_out = {name: f"{CHECKSUM}: {why}" for name, why in lost.items() if name in point.by_variant}
@@ -219,7 +220,7 @@ def _why_not(runs: Sequence[ExaminedRun], rankings: Sequence[Ranking]) -> str:
 def _proposals(
     found: Recommendation,
     runs: Sequence[ExaminedRun],
-    traffic: Traffic,
+    traffic: TrafficPoint,
     measures: Measures,
     points: Sequence[Point],
 ) -> Iterable[Proposal]:
@@ -269,14 +270,14 @@ def _site_of(found: Recommendation, runs: Sequence[ExaminedRun]) -> str:
     return own[0].data.run.site if own else ""
 
 
-def _traffic(found: Recommendation, wanted: RecommendationRequest, points: Sequence[Point]) -> Traffic:
+def _traffic(found: Recommendation, wanted: RecommendationRequest, points: Sequence[Point]) -> TrafficPoint:
     """Return where to measure: at the answer's point, else where there was something, else as asked."""
     if found.answer is not None:
         answer = found.answer
-        return answer.topology, answer.vnf, answer.frame_size, answer.flows, answer.bidirectional
+        return TrafficPoint(answer.topology, answer.vnf, answer.frame_size, answer.flows, answer.bidirectional)
     if points:
         return points[0].traffic
-    return wanted.topology or "pvp", wanted.vnf or "", wanted.frame_size or 64, wanted.flows or 1, True
+    return TrafficPoint(wanted.topology or "pvp", wanted.vnf or "", wanted.frame_size or 64, wanted.flows or 1, True)
 
 
 def _between_sockets(found: Recommendation, runs: Sequence[ExaminedRun], measures: Measures) -> Iterable[Proposal]:
@@ -331,36 +332,35 @@ class _Writer(Protocol):
 class _VariantComparison:
     """Compares variants at one traffic point."""
 
-    traffic: Traffic
+    traffic: TrafficPoint
     site: str
     runs: Sequence[ExaminedRun]
     least: int = 2
 
     @property
     def _label(self) -> str:
-        topology, label, *_ = self.traffic
-        return label if label or topology == "p2p" else SAME_LABEL
+        return self.traffic.vnf if self.traffic.vnf or self.traffic.topology == "p2p" else SAME_LABEL
 
     def command(self, names: Sequence[str]) -> str:
         """Return it."""
-        topology, _, frame_size, flows, bidirectional = self.traffic
+        traffic = self.traffic
         settings = ["baseline=null"]
-        if topology != "p2p":
+        if traffic.topology != "p2p":
             vnf = _vnf(self._label, self.runs)
             settings += [vnf] if vnf else []
             settings.append("vnf_frame_sizes=null")
-        if flows != 1:
-            settings.append(f"traffic.flows={flows}")
-        if not bidirectional:
+        if traffic.flows != 1:
+            settings.append(f"traffic.flows={traffic.flows}")
+        if not traffic.bidirectional:
             settings.append("traffic.bidirectional=false")
         if self.site not in ("", LAB):
             settings.append(f"site={self.site}")
-        return deciding_command(BASE, names, (topology, frame_size), settings, Rules().looks[-1])
+        return deciding_command(BASE, names, (traffic.topology, traffic.frame_size), settings, Rules().looks[-1])
 
     def cell(self, name: str) -> str:
         """Return the cell of a variant at that point."""
-        topology, _, frame_size, *_ = self.traffic
-        return f"{name}/{topology}{'+' + self._label if self._label else ''}/{frame_size}"
+        label = f"+{self._label}" if self._label else ""
+        return f"{name}/{self.traffic.topology}{label}/{self.traffic.frame_size}"
 
 
 @dataclass(frozen=True)

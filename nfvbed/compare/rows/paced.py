@@ -10,13 +10,10 @@ from nfvbed.compare.rows.rates import RateSummary, total
 from nfvbed.compare.samples.statistics import median
 from nfvbed.records import CellRecord, CellRole, Preset, Record, Status, TrialRecord
 from nfvbed.records.missing import missing_of
-from nfvbed.units import FrameSize
+from nfvbed.records.trafficpoint import TrafficPoint
 
 NEAR_COMMON: Final = 0.25
 """The load that all share is found while the run goes on: trials within this part of the last one's are used."""
-
-Traffic = tuple[str, str, FrameSize, int, bool]
-"""Topology, label of the VNFs, frame size, flows, both directions or one: what cells must share to be compared."""
 
 
 class PacedSummary(Record):
@@ -71,28 +68,28 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
     )
 
 
-def traffic_of(cell: CellRecord) -> Traffic:
+def traffic_of(cell: CellRecord) -> TrafficPoint:
     """Return what a cell has in common with those that it can be compared with."""
-    return cell.topology, cell.vnf, cell.frame_size, cell.flows, cell.bidirectional
+    return TrafficPoint(cell.topology, cell.vnf, cell.frame_size, cell.flows, cell.bidirectional)
 
 
-def alone_at(cells: Sequence[CellRecord]) -> frozenset[Traffic]:
+def alone_at(cells: Sequence[CellRecord]) -> frozenset[TrafficPoint]:
     """Return the traffic points of a run that have one variant only."""
-    variants: dict[Traffic, set[str]] = {}
+    variants: dict[TrafficPoint, set[str]] = {}
     for cell in cells:
         if cell.role is CellRole.SUBJECT:
             variants.setdefault(traffic_of(cell), set()).add(cell.variant)
     return frozenset(traffic for traffic, names in variants.items() if len(names) == 1)
 
 
-def common_loads(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> dict[Traffic, int]:
+def common_loads(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> dict[TrafficPoint, int]:
     """Return the load that the variants of each traffic point shared in the end, frames/s.
 
     It is half of what the slowest of them was known to carry, and is found again in every round; a point whose variants
     met at no common load is left out.
     """
     subjects = {cell.id: traffic_of(cell) for cell in cells if cell.role is CellRole.SUBJECT}
-    found: dict[Traffic, int] = {}
+    found: dict[TrafficPoint, int] = {}
     for trial in sorted(trials, key=lambda entry: entry.sequence):
         load = trial.intended_load_pps
         if trial.preset is Preset.COMMON and trial.status is Status.OK and load and trial.cell in subjects:

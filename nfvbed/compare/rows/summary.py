@@ -9,8 +9,8 @@ from pydantic import Field
 
 from nfvbed.compare.rows.cost import CpuUse, Share, cpu_use, cycles_per_packet
 from nfvbed.compare.rows.labelling import OF_A_VISIT
-from nfvbed.compare.rows.paced import PacedSummary, Traffic, at_common_load, summarise_paced, traffic_of
-from nfvbed.compare.rows.placement import MIXED, ONLY
+from nfvbed.compare.rows.paced import PacedSummary, at_common_load, summarise_paced, traffic_of
+from nfvbed.compare.rows.placement import MIXED, SINGLE
 from nfvbed.compare.rows.rates import RateSummary, summarise_rate
 from nfvbed.compare.rows.rowwarnings import WarningCount, row_warnings
 from nfvbed.compare.rows.rundata import RunData
@@ -29,6 +29,7 @@ from nfvbed.records import (
     Status,
     TrialRecord,
 )
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize
 
@@ -168,9 +169,9 @@ class CellSummary(Record):
         return self.common or self.paced
 
     @property
-    def point(self) -> Traffic:
+    def point(self) -> TrafficPoint:
         """What rows must share to be compared: path, VNFs and traffic."""
-        return self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional
+        return TrafficPoint(self.topology, self.vnf, self.frame_size, self.flows, self.bidirectional)
 
 
 _OF_THE_CELL: Final = (
@@ -193,12 +194,12 @@ class SummaryOptions:
     """How rows are made from trials."""
 
     rules: Rules
-    classes: tuple[str, ...] = (ONLY,)
+    classes: tuple[str, ...] = (SINGLE,)
     """Classes of the host, nearest first."""
     placement_class: str = ALL_STATES
-    common_loads: Mapping[Traffic, int] = field(default_factory=dict)
+    common_loads: Mapping[TrafficPoint, int] = field(default_factory=dict)
     """Frames/s, by traffic point of the run."""
-    alone: frozenset[Traffic] = frozenset()
+    alone: frozenset[TrafficPoint] = frozenset()
     """Traffic points of the run with one variant: without a comparison they need the rounds of a survey."""
 
 
@@ -251,7 +252,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
 def _is_shown(label: str, cell: CellRecord, view: SummaryOptions) -> bool:
     if view.placement_class == ALL_STATES or label == view.placement_class:
         return True
-    return cell.role is not CellRole.SUBJECT and label == ONLY
+    return cell.role is not CellRole.SUBJECT and label == SINGLE
 
 
 def _maximum(census: Census) -> int:

@@ -27,11 +27,12 @@ from nfvbed.host.network import links, napi, veth
 from nfvbed.host.network.namespaces import inside
 from nfvbed.host.network.veth import MACS
 from nfvbed.host.workspace.workspace import Workspace
-from nfvbed.records import NOT_SEPARABLE, Deployment, Separable, WorkThread
+from nfvbed.records import NOT_SEPARABLE, Deployment, WorkThread
 from nfvbed.records.state import State
 from nfvbed.spec.variant import Variant, options_of
 
 _COUNTED = frozenset({"rx_packets", "tx_packets"})
+POLLS = "the switch polls all the time, and its description tells no busy cycles"
 RESET_PROCESS = "process killed (SIGKILL) and started again on the same ports, by the variant's own commands"
 RESET_RULES = "forwarding removed and set up again by the variant's own commands, its links stay"
 
@@ -94,22 +95,24 @@ class DescribedLinks(LinkSwitch):
         """Return all but the frames that a port received and sent."""
         return {name: count for name, count in counts.items() if name not in _COUNTED}
 
-    def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
+    def busy(self, deployment: Deployment) -> kernel_checks.BusyCycles:
         """Return the cycles of the links' threads and those of the process, unless it polls."""
         switch = self.switch(deployment)
         if switch.options.process is None:
             return super().busy(deployment)
         if switch.options.process.threads.polling:
-            return NOT_SEPARABLE, "the switch polls all the time, and its description tells no busy cycles", {}
+            return kernel_checks.BusyCycles(NOT_SEPARABLE, POLLS)
         kernel_ns = kernel_checks.busy_ns(deployment.threads)
         own_ns = [napi.run_time_ns(thread.tid) for thread in switch.threads()]
         if kernel_ns is None or None in own_ns:
             state = LinkState.of(deployment)
-            return NOT_SEPARABLE, f"part of its work is in {self.works_in} ({state.core_use})", {}
+            reason = f"part of its work is in {self.works_in} ({state.core_use})"
+            return kernel_checks.BusyCycles(NOT_SEPARABLE, reason)
         spent = sum(one for one in own_ns if one is not None)
         cycles = kernel_checks.busy_cycles(kernel_ns + spent, LinkState.of(deployment).tsc_hz)
         source = f"{kernel_checks.BUSY_SOURCE}, and that of the process"
-        return cycles, source, {"napi_run_time_ns": kernel_ns, "process_run_time_ns": spent}
+        raw = {"napi_run_time_ns": kernel_ns, "process_run_time_ns": spent}
+        return kernel_checks.BusyCycles(cycles, source, raw)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Return the threads of the links, and those of the process."""

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.described.drops import SOURCE
-from nfvbed.dataplanes.described.linkports import RESET_PROCESS
+from nfvbed.dataplanes.described.linkports import POLLS, RESET_PROCESS
 from nfvbed.dataplanes.described.options import DescribedOptions
 from nfvbed.dataplanes.described.state import DescribedState
 from nfvbed.dataplanes.described.switch import DescribedSpec, DescribedSwitch, PortPlace, memory_of, timed_reset
 from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.dataplanes.ports.kernel_checks import BusyCycles
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import layout_of, require_vnf, vnf_ports
 from nfvbed.host.cores import coredistance
@@ -17,12 +18,10 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.network import napi
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace.workspace import Workspace, try_memory
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, HopKind, Separable, SwitchCounters, WorkThread
+from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, HopKind, SwitchCounters, WorkThread
 from nfvbed.records.state import PlaneState
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.units import NS_PER_S
-
-POLLS = "the switch polls all the time, and its description tells no busy cycles"
 
 
 class DescribedSockets(DataPlane):
@@ -86,11 +85,11 @@ class DescribedSockets(DataPlane):
         """Read what it counted at its ports, and the cycles of its threads unless they poll."""
         switch = self.switch(deployment)
         counts = switch.counts()
-        busy, source = _busy(switch)
+        busy = _busy(switch)
         return SwitchCounters(
             packets=sum(one.rx_packets for one in counts.values()),
-            busy_cycles=busy,
-            source=source,
+            busy_cycles=busy.cycles,
+            source=busy.source,
             raw={name: one.all for name, one in counts.items()},
         )
 
@@ -126,11 +125,12 @@ class DescribedSockets(DataPlane):
         return DescribedSwitch(self._workspaces[deployment.id], DescribedState.of(deployment).described)
 
 
-def _busy(switch: DescribedSwitch) -> tuple[Separable, str]:
-    """Return the cycles in which its threads ran, and their source."""
+def _busy(switch: DescribedSwitch) -> BusyCycles:
+    """Return the cycles in which its threads ran."""
     process = switch.options.process
     if process is None or process.threads.polling:
-        return NOT_SEPARABLE, POLLS
+        return BusyCycles(NOT_SEPARABLE, POLLS)
     spent = [napi.run_time_ns(thread.tid) for thread in switch.threads()]
     tsc_hz = coredistance.measure((switch.spec.switch_cores[0], switch.spec.control_core)).tsc_hz
-    return sum(one for one in spent if one is not None) * tsc_hz // NS_PER_S, "scheduler run time of its threads x TSC"
+    cycles = sum(one for one in spent if one is not None) * tsc_hz // NS_PER_S
+    return BusyCycles(cycles, "scheduler run time of its threads x TSC")

@@ -10,7 +10,7 @@ from nfvbed.dataplanes.lagopus.configuration import configuration, raw_socket, v
 from nfvbed.dataplanes.lagopus.drops import SOURCE
 from nfvbed.dataplanes.lagopus.options import LagopusOptions
 from nfvbed.dataplanes.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
-from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.dataplanes.ports import kernel_checks, vhost_user
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth_probe import require_sender
@@ -26,7 +26,6 @@ from nfvbed.records import (
     Deployment,
     Hop,
     HopKind,
-    Separable,
     SwitchCounters,
     WorkThread,
 )
@@ -91,9 +90,9 @@ class LagopusRaw(LinkSwitch):
             self.verify(deployment)
             raise
 
-    def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
+    def busy(self, deployment: Deployment) -> kernel_checks.BusyCycles:
         """Return that the cycles are not separable: Lagopus has only its threads' CPU time."""
-        return NOT_SEPARABLE, "statistics of the links", {}
+        return kernel_checks.BusyCycles(NOT_SEPARABLE, "statistics of the links")
 
     def versions(self) -> dict[str, str]:
         """Return the kernel's version and Lagopus's own."""

@@ -1,14 +1,26 @@
 """Checks of every switch of the kernel: its links, its NAPI threads, and the time that these threads ran."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host.network import napi
 from nfvbed.host.network.links import LinkCounters
-from nfvbed.records import Role, WorkThread
+from nfvbed.records import Role, Separable, WorkThread
 from nfvbed.units import NS_PER_S
 
 BUSY_SOURCE = "scheduler run time of NAPI threads x TSC"
+
+
+class BusyCycles(NamedTuple):
+    """The cycles that a switch took for packets, or why they are not separable."""
+
+    cycles: Separable
+    source: str
+    """Source of the cycles, or the reason why there are none."""
+    raw: Mapping[str, int] = MappingProxyType({})
+    """The counts behind them, for the trial's record."""
 
 
 def require_up(found: Mapping[str, LinkCounters], what: str) -> None:

@@ -25,7 +25,6 @@ from nfvbed.records import (
     Deployment,
     Hop,
     HopKind,
-    Separable,
     SwitchCounters,
     WorkThread,
 )
@@ -150,19 +149,19 @@ class LinkSwitch(DataPlane):
         found = veth.read(LinkState.of(deployment).switch_netns, BridgePlan.of(deployment).ports)
         raw: dict[str, Any] = {name: counted.model_dump() for name, counted in found.items()}
         raw.update({f"{name} switch": dict(counts) for name, counts in self.own_counters(deployment).items()})
-        busy_cycles, source, more = self.busy(deployment)
+        busy = self.busy(deployment)
         packets = sum(counted.rx_packets for counted in found.values())
-        return SwitchCounters(packets=packets, busy_cycles=busy_cycles, source=source, raw={**raw, **more})
+        return SwitchCounters(packets=packets, busy_cycles=busy.cycles, source=busy.source, raw={**raw, **busy.raw})
 
-    def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
-        """Return the cycles of its NAPI threads, their source, and the raw values behind them."""
+    def busy(self, deployment: Deployment) -> kernel_checks.BusyCycles:
+        """Return the cycles of its NAPI threads."""
         busy_ns, state = kernel_checks.busy_ns(deployment.threads), LinkState.of(deployment)
         taps = BridgePlan.of(deployment).taps
         if taps or busy_ns is None:
             work = "a guest's writes to its tap" if taps else self.works_in
-            return NOT_SEPARABLE, f"{self.whose} work is part of {work} ({state.core_use})", {}
+            return kernel_checks.BusyCycles(NOT_SEPARABLE, f"{self.whose} work is part of {work} ({state.core_use})")
         cycles = kernel_checks.busy_cycles(busy_ns, state.tsc_hz)
-        return cycles, kernel_checks.BUSY_SOURCE, {"napi_run_time_ns": busy_ns}
+        return kernel_checks.BusyCycles(cycles, kernel_checks.BUSY_SOURCE, {"napi_run_time_ns": busy_ns})
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Return g0, the switch's own hops, g1."""

@@ -7,7 +7,7 @@ from functools import partial
 from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
 from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
-from nfvbed.records import Status
+from nfvbed.records import Deployment, Status
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.run.kinds.freeports import ports_free
@@ -59,7 +59,7 @@ def between_sockets(
         GeneratorError: a tool failed; the deployment is given up with it.
     """
     deployment, site = cell_test.setup.deployment, cell_test.setup.site
-    reason = why_not(deployment)
+    reason = why_not(deployment) or _no_such_ends(deployment, spec)
     if reason:
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     around = _place(cell_test, spec)
@@ -82,6 +82,13 @@ def between_sockets(
         *dict.fromkeys(note for condition in wanted for note in condition.notes),
     )
     return Outcome(TablePayload(rows=rows, notes=notes))
+
+
+def _no_such_ends(deployment: Deployment, spec: SocketTest) -> str:
+    """Return why the ends that a test asks for cannot be; empty where they can."""
+    if spec.ends == "testpmd" and are_guests(deployment):
+        return "ends: testpmd is for hosts in namespaces; those of this path are virtual machines"
+    return ""
 
 
 def _directed(condition: Condition, spec: SocketTest) -> Condition:

@@ -1,9 +1,9 @@
 """A descriptor's demands on the machine (EPA): size, hugepages, NUMA, pinning, queues, vNICs; with their places."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -28,8 +28,6 @@ _PINNING = {
     "core_count": "hw:cpu_cores",
     "thread_count": "hw:cpu_threads",
 }
-_Into = tuple[dict[str, int], dict[str, str], dict[str, str]]
-"""Sizes, extra specs, places."""
 _VNICS = {"sriov": "direct", "vnic": "normal"}
 
 
@@ -45,6 +43,26 @@ class RequestedResources:
     """`normal` or `direct`, by connection point of the path."""
     places: Mapping[str, str] = field(default_factory=dict)
     """File and line, by `vcpus`, `memory_mib`, extra spec, connection point; those that are not there are made here."""
+
+
+@dataclass
+class _Collected:
+    """Demands as they are read, by their names."""
+
+    size: dict[str, int] = field(default_factory=dict)
+    specs: dict[str, str] = field(default_factory=dict)
+    vnics: dict[str, str] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+
+
+class _Demand(NamedTuple):
+    name: str
+    value: Any
+    path: KeyPath
+    """Below the properties of its machine."""
+
+
+_Reader = Callable[[Document, KeyPath, Mapping[str, Any]], Iterator[_Demand]]
 
 
 def of_machine(machine: Machine) -> RequestedResources:
@@ -67,21 +85,20 @@ def of_document(document: Document, machine: str | None = None) -> RequestedReso
     Raises:
         ConfigurationError: a size or a text of extra specs cannot be read; with the line.
     """
-    size: dict[str, int] = {}
-    specs: dict[str, str] = {}
-    vnics: dict[str, str] = {}
-    places: dict[str, str] = {}
+    found = _Collected()
     for name, node in shape.nodes(document):
         if machine is not None and machine not in (name, _machine_of(node)):
             continue
         kind, properties = node["type"], node.get("properties") or {}
         if kind in _READERS:
             below, reader = _READERS[kind]
-            _read(document, (*shape.NODES, name, *below), reader, (size, specs, places))
+            _read(document, (*shape.NODES, name, *below), reader, found)
         elif kind in POINTS and not properties.get("management"):
-            vnics[name] = vnic_of(properties)
-            places[name] = document.where((*shape.NODES, name, "properties"))
-    return RequestedResources(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
+            found.vnics[name] = vnic_of(properties)
+            found.places[name] = document.where((*shape.NODES, name, "properties"))
+    return RequestedResources(
+        found.size.get("vcpus"), found.size.get("memory_mib"), found.specs, found.vnics, found.places
+    )
 
 
 def _machine_of(node: Mapping[str, Any]) -> str:
@@ -102,39 +119,39 @@ def _interfaces(properties: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _read(document: Document, key: KeyPath, reader: Any, into: _Into) -> None:
-    found: Any = document.data
+def _read(document: Document, key: KeyPath, reader: _Reader, into: _Collected) -> None:
+    properties: Any = document.data
     for part in key:
-        found = found.get(part) if isinstance(found, dict) else None
-    for name, value, path in reader(document, key, found or {}):
+        properties = properties.get(part) if isinstance(properties, dict) else None
+    for name, value, path in reader(document, key, properties or {}):
         if shape.is_function(value):
             continue  # what it stands for is the request's to say
         if name in ("vcpus", "memory_mib"):
             read = _number if name == "vcpus" else _mib
-            into[0][name] = read(document, (*key, *path), value)
+            into.size[name] = read(document, (*key, *path), value)
         else:
-            into[1][name] = value
-        into[2][name] = document.where((*key, *path))
+            into.specs[name] = value
+        into.places[name] = document.where((*key, *path))
 
 
-def _legacy(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
+def _legacy(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Iterator[_Demand]:
     if "num_cpus" in found:
-        yield "vcpus", found["num_cpus"], ("num_cpus",)
+        yield _Demand("vcpus", found["num_cpus"], ("num_cpus",))
     if "mem_size" in found:
-        yield "memory_mib", found["mem_size"], ("mem_size",)
+        yield _Demand("memory_mib", found["mem_size"], ("mem_size",))
     if "mem_page_size" in found:
-        yield "hw:mem_page_size", _page(found["mem_page_size"]), ("mem_page_size",)
+        yield _Demand("hw:mem_page_size", _page(found["mem_page_size"]), ("mem_page_size",))
     if "numa_node_count" in found:
-        yield "hw:numa_nodes", _text(found["numa_node_count"]), ("numa_node_count",)
+        yield _Demand("hw:numa_nodes", _text(found["numa_node_count"]), ("numa_node_count",))
     for node in (found.get("numa_nodes") or {}).values():
         if "id" not in node:
             continue
         if "vcpus" in node:
-            yield f"hw:numa_cpus.{node['id']}", ",".join(map(str, node["vcpus"])), ("numa_nodes",)
+            yield _Demand(f"hw:numa_cpus.{node['id']}", ",".join(map(str, node["vcpus"])), ("numa_nodes",))
         if "mem_size" in node:
-            yield f"hw:numa_mem.{node['id']}", str(node["mem_size"]), ("numa_nodes",)
+            yield _Demand(f"hw:numa_mem.{node['id']}", str(node["mem_size"]), ("numa_nodes",))
     for name, value in (found.get("cpu_allocation") or {}).items():
-        yield _PINNING.get(name, name), _text(value), ("cpu_allocation", name)
+        yield _Demand(_PINNING.get(name, name), _text(value), ("cpu_allocation", name))
 
 
 def _page(value: Any) -> Any:
@@ -157,12 +174,12 @@ def _number(document: Document, key: KeyPath, value: object) -> int:
     return int(text)
 
 
-def _sol(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
+def _sol(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Iterator[_Demand]:
     cpu, memory = found.get("virtual_cpu") or {}, found.get("virtual_memory") or {}
     if "num_virtual_cpu" in cpu:
-        yield "vcpus", cpu["num_virtual_cpu"], ("virtual_cpu", "num_virtual_cpu")
+        yield _Demand("vcpus", cpu["num_virtual_cpu"], ("virtual_cpu", "num_virtual_cpu"))
     if "virtual_mem_size" in memory:
-        yield "memory_mib", memory["virtual_mem_size"], ("virtual_memory", "virtual_mem_size")
+        yield _Demand("memory_mib", memory["virtual_mem_size"], ("virtual_memory", "virtual_mem_size"))
     path = ("compute_requirements", "nova_extra_specs")
     text = (found.get("compute_requirements") or {}).get("nova_extra_specs")
     if text is None or shape.is_function(text):
@@ -179,7 +196,7 @@ def _sol(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
             fix='write a mapping as a text: "{hw:mem_page_size: 2048}"',
         )
     for name, value in specs.items():
-        yield str(name), str(value), path
+        yield _Demand(str(name), str(value), path)
 
 
 def _mib(document: Document, key: KeyPath, value: object) -> int:
@@ -192,5 +209,5 @@ def _mib(document: Document, key: KeyPath, value: object) -> int:
     return int(found[1]) * _BYTES[unit] // 2**20
 
 
-_READERS: dict[str, tuple[KeyPath, Any]] = dict(zip(MACHINES, ((_LEGACY, _legacy), (_SOL, _sol)), strict=True))
+_READERS: dict[str, tuple[KeyPath, _Reader]] = dict(zip(MACHINES, ((_LEGACY, _legacy), (_SOL, _sol)), strict=True))
 """By type of virtual machine: where its size is, and what reads that."""

@@ -8,10 +8,10 @@ from statistics import median
 import pytest
 
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import expand
 from nfvbed.plan.stored import stored_study
 from nfvbed.records import Preset, RenewedPart, Status
+from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.run.ledger import PLAN_FORMAT
 from nfvbed.run.looks import Look, decided
 from nfvbed.run.observer import Observer, RoundEnd
@@ -50,7 +50,7 @@ def rounds_of(store: Store, run: str) -> dict[str, int]:
 
 
 def deciding(*sizes: object) -> Tools:
-    def decide(look: Look) -> Collection[Point]:
+    def decide(look: Look) -> Collection[TrafficPoint]:
         return [point for point in look.points if point[2] in sizes]
 
     return Tools(classify=classify_all_alike, decide=decide)
