@@ -42,7 +42,7 @@ def mean_frame_size_bytes(size: FrameSize) -> float:
 
 
 def mtu_for(size: FrameSize) -> int:
-    """Return the MTU that ports need for frames of a size, at least the usual one."""
+    """Return the MTU that ports need for frames of a size, at least the default one."""
     return max(USUAL_MTU, max(length for length, _ in frame_mix(size)) - ETHERNET_BYTES)
 
 

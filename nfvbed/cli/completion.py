@@ -84,10 +84,10 @@ class NameType(click.types.StringParamType):
 
 
 class FrameSizes(click.IntRange):
-    """Bytes of frames with FCS; the usual sizes are offered, within the range."""
+    """Bytes of frames with FCS; the default sizes are offered, within the range."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the usual sizes that begin so."""
+        """Return the default sizes that begin so."""
         return _fitting("bytes", ctx, incomplete)
 
 

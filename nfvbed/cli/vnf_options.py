@@ -90,7 +90,7 @@ def path_of(
     """Return the topology and the VNF on it that a command means.
 
     Without a topology it is p2p, or the variant's first where it has no p2p. The VNF is chosen as by `choice_of`. A
-    choice other than the usual default is reported in one line.
+    choice other than the default is reported in one line.
 
     Raises:
         UsageError: there is no such topology; for the VNF as `choice_of`.

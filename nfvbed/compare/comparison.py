@@ -22,7 +22,7 @@ from nfvbed.compare.rows.hidden import EndsOfTrials, HiddenShare, hidden_shares
 from nfvbed.compare.rows.hosts import HostPlacement, HostState, placement_of_host, state_of_host
 from nfvbed.compare.rows.labelling import analyse_trials
 from nfvbed.compare.rows.paced import alone_at, common_loads
-from nfvbed.compare.rows.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
+from nfvbed.compare.rows.placement import MIXED, PLACEMENT_RULE, SINGLE, Placement
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import CellSummary, SummaryOptions, summarise, take_census
 from nfvbed.compare.rows.testresults import MeasuredTest, place_results, take_census_of_tests
@@ -34,13 +34,13 @@ from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.records.models import adapter_of
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 9
+COMPARISON_FORMAT: Final = 10
 """2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
 the ports as their ceilings have them. 5: rows are over all placement states, with visits, rates by class and trials at
 a common load, missing frames in place of loss, and possible limits; differences are paired by round and have their
 pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold. 7: rows have
 their CPU time by kind. 8: rows have an order by the rates that are shown of them. 9: the version of the verdicts' rules
-is there."""
+is there. 10: the one class of a host that shows no other is `single`."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
@@ -354,7 +354,7 @@ def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: 
         ended = ((run, trial.sequence) for run, trial in every if trial.status is Status.OK)
         return every_state(sum(labels[key] == MIXED for key in ended))
     trials = {entry.run.id: _by_cell(entry, labels) for entry in runs}
-    placed = {entry.run.id: list(place_results(entry, labels, ONLY)) for entry in runs}
+    placed = {entry.run.id: list(place_results(entry, labels, SINGLE)) for entry in runs}
     tested = {entry.run.id: {result.cell for result in entry.results} for entry in runs}
     censuses = [
         take_census_of_tests(placed[entry.run.id], cell.id)

@@ -21,7 +21,7 @@ from nfvbed.compare.differences.descriptions import differences
 from nfvbed.compare.differences.differences import judge_rows
 from nfvbed.compare.differences.limits import bounds_of
 from nfvbed.compare.differences.scope import Scope, ScopeFinding, find_scope
-from nfvbed.compare.rows.placement import MIXED, ONLY
+from nfvbed.compare.rows.placement import MIXED, SINGLE
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.rows.visits import Visit, pair
 from nfvbed.compare.verdict import Bounds, Judgement, Rules, Verdict, judge_unpaired
@@ -359,7 +359,7 @@ def _side(row: CellSummary) -> SideRate:
         variant=row.variant,
         median_pps=row.mrr.median_pps if row.mrr else None,
         visits=len(visits),
-        classes={name: number for name, number in names.items() if name not in (ONLY, MIXED)},
+        classes={name: number for name, number in names.items() if name not in (SINGLE, MIXED)},
     )
 
 

@@ -9,7 +9,7 @@ from nfvbed.compare.rows.choice import AUTO
 from nfvbed.compare.rows.hosts import HostPlacement, HostState, stolen_ns
 from nfvbed.compare.rows.labelling import OF_A_VISIT
 from nfvbed.compare.rows.paced import NEAR_COMMON, common_loads, traffic_of
-from nfvbed.compare.rows.placement import MIXED, ONLY
+from nfvbed.compare.rows.placement import MIXED, SINGLE
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.rows.testresults import MeasuredTest
@@ -109,7 +109,7 @@ def explain(data: Sequence[RunData], cell: str, options: ComparisonOptions | Non
     for trial in entry.trials:
         if trial.cell != row.cell:
             continue
-        label = labels.get((row.run, trial.sequence), ONLY)
+        label = labels.get((row.run, trial.sequence), SINGLE)
         use = _use(trial, label, pairs.get(trial.round), load, wanted)
         if record.status is Status.FAILED and trial.status is Status.OK:
             use = TrialUse.UNUSED, "its cell failed"

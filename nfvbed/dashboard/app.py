@@ -104,7 +104,7 @@ def _that_read(
         pages_of_runs(source, pictures, now, plans, find_job),
         live_pages(source, plans, streams),
         pages_of_reasons(source, pictures),
-        pages_of_comparisons(source, pictures),
+        pages_of_comparisons(source, pictures, find_job),
         *figures_of_comparisons(source, pictures),
         files_of_comparisons(source),
         api(source, now),

@@ -49,7 +49,6 @@ from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord, Status
 from nfvbed.records.annotations import LONGEST_LABEL, LONGEST_NOTE
-from nfvbed.report.answer import answer
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.page.environment import environment
@@ -149,7 +148,7 @@ def pages_of_runs(
             pages=pages_of(number, count),
             cell=cell,
             is_of_trials=cell is not None or number > 1,
-            says=answer(compared.comparison).headline if compared else "",
+            says=compared.headline if compared else "",
             pictures=pictures.on_page(compared.drawn, places, export=export) if compared else (),
             warnings=warnings_section(compared.comparison) if compared else None,
             environment=environment(compared.context) if compared else None,
@@ -203,7 +202,7 @@ def pages_of_reasons(source: Source, pictures: FigureRenderer) -> APIRouter:
     return router
 
 
-def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
+def pages_of_comparisons(source: Source, pictures: FigureRenderer, find_job: FindJob) -> APIRouter:
     """Return the route of comparisons."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
@@ -243,6 +242,7 @@ def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
             rows=[row for row in found.comparison.rows if row.mrr],
             several=len(choice.runs) > 1,
             diff=diff_of_runs(choice.runs).address(),
+            jobs=[job for run in choice.runs if (job := find_job(run))] if current().operates else (),
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
 

@@ -78,7 +78,7 @@ class CellPlan(Record):
 
 
 def shared_mtu(size: FrameSize, sizes: Iterable[FrameSize]) -> int:
-    """Return the MTU of the deployment on which a size is measured: the usual one, or that of the largest jumbo frames.
+    """Return the MTU of the deployment for a size: the default one, or that of the largest jumbo frames.
 
     Args:
         sizes: all sizes that are planned of the path.

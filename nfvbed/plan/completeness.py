@@ -15,7 +15,7 @@ Classify = Callable[[Sequence[CoreDistance | None]], list[str]]
 
 MIXED = "mixed"
 """A trial within which the placement changed; it counts for no class."""
-ONLY = "only"
+SINGLE = "single"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class CompletedTest:
             labels: those of its trials.
         """
         if self.settled:
-            return ONLY
+            return SINGLE
         return placement_of(self.kind, self.label, labels)
 
 
@@ -195,7 +195,7 @@ class _Count:
         found = []
         for cell in self._subjects:
             for test in dict.fromkeys(label for label, _ in self._plan.units(cell.id) if label != MRR):
-                in_class = sum(counts.get((cell.id, test, label), 0) for label in {placement, ONLY})
+                in_class = sum(counts.get((cell.id, test, label), 0) for label in {placement, SINGLE})
                 needed = self._plan.needed(cell.id, test)
                 if in_class < needed:
                     measured = sum(number for key, number in counts.items() if key[:2] == (cell.id, test))
@@ -254,5 +254,5 @@ def _labels(
 
 def _classes(labels: Sequence[str]) -> tuple[str, ...]:
     seen = sorted(set(labels) - {MIXED})
-    real = tuple(name for name in seen if name != ONLY)
-    return real or (ONLY,)
+    real = tuple(name for name in seen if name != SINGLE)
+    return real or (SINGLE,)

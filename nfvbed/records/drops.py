@@ -336,7 +336,7 @@ class CounterMeanings:
         return next((source for name, source in self._marks.items() if name in counts), CounterSource.LINUX)
 
 
-USUAL: Final = CounterMeanings()
+DEFAULT_MEANINGS: Final = CounterMeanings()
 """Without those of data planes."""
 
 

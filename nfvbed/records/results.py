@@ -4,9 +4,9 @@ A test's trials are ordinary trial records; its result names the first and the l
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from nfvbed.records.missing import missing_ratio
 from nfvbed.records.quality import QualityWarning
@@ -19,8 +19,10 @@ HZ_PER_PPS = "hz_per_pps"
 """Parameter of a row of cost: the clock over the forwarded rate, cycles of a packet as some papers have them."""
 MIXED = "mixed"
 """The placement class of what ran in several."""
-ONLY = "only"
+SINGLE = "single"
 """The placement class where a host shows one, or where nothing tells."""
+PlacementClass = Annotated[str, BeforeValidator(lambda name: SINGLE if name == "only" else name)]
+"""Name of a placement class; in results of earlier versions the one of a host that shows no other is called `only`."""
 
 
 def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
@@ -33,17 +35,17 @@ def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
     """
     if kind is not ResultKind.SEARCH:
         return label_of(labels)
-    real = set(labels) - {MIXED, ONLY}
+    real = set(labels) - {MIXED, SINGLE}
     if not real:
         # Of what was taken for a class of its own one state may be left, now that all trials are known.
-        return ONLY if ONLY in labels else stored
+        return SINGLE if SINGLE in labels else stored
     return stored if stored in real else max(sorted(real), key=list(labels).count)
 
 
 def label_of(labels: Sequence[str]) -> str:
-    """Return the placement class that trials share; `mixed` where they share none, `only` where they have none."""
-    real = set(labels) - {MIXED, ONLY}
-    return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
+    """Return the placement class that trials share; `mixed` where they share none, `single` where they have none."""
+    real = set(labels) - {MIXED, SINGLE}
+    return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), SINGLE)
 
 
 class ResultRecord(Record):
@@ -56,7 +58,7 @@ class ResultRecord(Record):
     test: str
     """Label of the test in the experiment; unique there."""
     kind: ResultKind
-    placement_class: str = ""
+    placement_class: PlacementClass = ""
     """Placement class of its trials, as it was known when it ended; empty without trials. Readers derive it again."""
     status: Status = Status.OK
     reason: Reason = ""
@@ -100,7 +102,7 @@ class Reference(Record):
     load_pps: int
     regular: bool
     """Regularity of the result that it was taken from; an MRR always is regular."""
-    placement_class: str
+    placement_class: PlacementClass
     """Placement class of the trials that it was taken from."""
 
 

@@ -493,7 +493,7 @@ class Deployment(Record):
     warnings: tuple[QualityWarning, ...] = ()
     """About every trial on it: what it was set up with is not what was asked for."""
     mtu: int = Field(default=USUAL_MTU, exclude_if=lambda value: value == USUAL_MTU)
-    """MTU that was asked of every port of the path; more than the usual one where jumbo frames were planned."""
+    """MTU that was asked of every port of the path; more than the default one where jumbo frames were planned."""
     simulated: bool = False
 
 

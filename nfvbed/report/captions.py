@@ -39,8 +39,16 @@ def _placement(host: HostPlacement, *, asked: bool) -> str:
 
 
 def host_lines(comparison: Comparison) -> tuple[str, ...]:
-    """Return for each host how quiet it was: `12 % of the time stolen, cores moved 0.9 times a second`."""
-    return tuple(text for text in (_state(host) for host in comparison.hosts) if text)
+    """Return for each host how quiet it was: `12 % of the time stolen, cores moved 0.9 times a second`.
+
+    Then what disturbed rows on purpose.
+    """
+    return (*(text for text in (_state(host) for host in comparison.hosts) if text), *neighbours(comparison.rows))
+
+
+def neighbours(rows: Sequence[CellSummary]) -> tuple[str, ...]:
+    """Return the noisy neighbours of rows, a line each; none where nothing disturbed them on purpose."""
+    return tuple(dict.fromkeys(f"beside a noisy neighbour: {row.neighbour}" for row in rows if row.neighbour))
 
 
 def _state(host: HostState) -> str:
@@ -65,7 +73,8 @@ def short_caption(comparison: Comparison, rows: Sequence[CellSummary] | None = N
     placed = "All placement states" if names == [ALL_STATES] else f"Placement class: {', '.join(names)}"
     pairs = pairs_of(comparison, rows)
     judged = f" {pairs[0].upper()}{pairs[1:]}." if pairs else ""
-    text = f"{placed}.{judged} Scope: {scope_of(comparison, rows)}."
+    noisy = "".join(f" {line[0].upper()}{line[1:]}." for line in neighbours(comparison.rows if rows is None else rows))
+    text = f"{placed}.{judged} Scope: {scope_of(comparison, rows)}.{noisy}"
     return f"{wording.SIMULATED_MARK}. {text}" if comparison.simulated else text
 
 

@@ -93,7 +93,7 @@ def test_name(setting: Setting) -> str:
 
 
 def point(setting: Setting) -> str:
-    """Return the traffic point of a setting, with flows and direction where they are not the usual ones."""
+    """Return the traffic point of a setting, with flows and direction where they are not the default ones."""
     flows = f", {setting.flows:,} flows" if setting.flows != 1 else ""
     way = "" if setting.bidirectional else ", one way"
     return f"{wording.point(setting.topology, setting.vnf, setting.frame_size)}{flows}{way}"

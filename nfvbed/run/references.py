@@ -6,7 +6,7 @@ from statistics import median
 
 from nfvbed.plan.ceilings import PORT_TO_PORT
 from nfvbed.plan.cells import CellPlan, cell_id
-from nfvbed.plan.completeness import MIXED, ONLY, Classify
+from nfvbed.plan.completeness import MIXED, SINGLE, Classify
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.records.results import Reference, ResultKind, ResultRecord
 from nfvbed.search.result import LoadRange, SearchResult
@@ -97,7 +97,7 @@ def load_range(what: Search, cell: CellPlan, known: TestReferences) -> LoadRange
         for trial, label in zip(known.trials, labels, strict=True)
         if (trial.cell, trial.preset) == (looped, Preset.MRR)
     ]
-    rates = [rate for rate, label in every if label in (known.wanted, ONLY)] or [rate for rate, _ in every]
+    rates = [rate for rate, label in every if label in (known.wanted, SINGLE)] or [rate for rate, _ in every]
     if not rates:
         raise MissingReference(f"{looped} has no trial that ended well, so the largest load is not known: max_load_pps")
     own, _ = known.mrr(cell.id)

@@ -17,7 +17,7 @@ from nfvbed.search.measurer import Trial
 from nfvbed.search.stop import Irregularity, SearchStopped, TrialsReclassified
 
 MIXED = "mixed"
-ONLY = "only"
+SINGLE = "single"
 LIMITS_UNDER_WAY = ((4, 0.5),)
 """(trials with a change, estimated changes in a trial of final length): a search gives up where both are reached."""
 LIMITS_AT_END = ((2, 0.3), (1, 1.0))
@@ -28,7 +28,7 @@ Classify = Callable[[Sequence[CoreDistance | None]], Sequence[str]]
 
 
 def _one_class(distances: Sequence[CoreDistance | None]) -> Sequence[str]:
-    return [ONLY] * len(distances)
+    return [SINGLE] * len(distances)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PlacementRule:
     history: tuple[CoreDistance | None, ...] = ()
     """Core distances of earlier trials on the same host."""
     wanted: str | None = None
-    """The class to search in; None: that of the first trial. Where the host shows one class (`only`), it is that."""
+    """The class to search in; None: that of the first trial. Where the host shows one class (`single`), it is that."""
 
 
 @dataclass
@@ -152,7 +152,7 @@ class PlacementKeeper:
             return False
         if own:
             return label in own
-        return self.rule.wanted in (None, label) or label == ONLY
+        return self.rule.wanted in (None, label) or label == SINGLE
 
     def _stop_where_hopeless(self, limits: Sequence[tuple[int, float]]) -> None:
         changed = self.changed

@@ -44,7 +44,7 @@ def apn_bytes(apn: str) -> bytes:
     return b"".join(bytes([len(label)]) + label.encode() for label in apn.split("."))
 
 
-USUAL = CoreNetwork()
+DEFAULT_NETWORK = CoreNetwork()
 """What a core serves whose file says nothing of it, and what the image of guests has."""
 SETTINGS = {"plmn": ("mme", "plmn"), "tac": ("mme", "tac"), "apn": ("hss", "apn")}
 """Where `vnf.yml` says it: the machine, and the key of its `config`."""

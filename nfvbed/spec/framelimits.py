@@ -64,7 +64,7 @@ def of_vnf(choice: VnfChoice, kind: PortKind) -> FrameLimit | None:
     """Return the frame limit of a VNF on ports of a kind; None: it takes what the ports take."""
     part = f"VNF {choice.vnf.name} ({choice.label or choice.forwarding})"
     if choice.forwarding in GATEWAYS:
-        why = "a mobile core's bearers add 36 bytes to a frame, and its UEs have the usual MTU"
+        why = "a mobile core's bearers add 36 bytes to a frame, and its UEs have the default MTU"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "another VNF")
     if choice.row is not None and choice.row.tunnels:
         why = f"a tunnel (VXLAN) between its machines takes {VXLAN_BYTES} bytes of the networks' MTU of 1500"
@@ -73,7 +73,7 @@ def of_vnf(choice: VnfChoice, kind: PortKind) -> FrameLimit | None:
         why = "nfvbed leaves the MTU of a guest's NICs at 1500"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "kind: process")
     if kind.is_kernel and choice.kind is not VnfKind.EXISTING and choice.forwarding not in KERNEL_FORWARDING:
-        why = f"testpmd's drivers of {kind.value} ports are given buffers for frames of the usual size"
+        why = f"testpmd's drivers of {kind.value} ports are given buffers for frames of the standard size"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "a VNF of the kernel (forwarding: router or xdp)")
     return of_ports(kind, f"{part}:") if choice.kind is not VnfKind.EXISTING else None
 

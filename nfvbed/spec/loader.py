@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from nfvbed.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from nfvbed.spec import choices, machinerules, rules
-from nfvbed.spec.corenetwork import SETTINGS, USUAL
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, SETTINGS
 from nfvbed.spec.document import Document, KeyPath, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
@@ -79,8 +79,8 @@ class Project:
         if not isinstance(vnf, MachinesVnfSpec) or vnf.network is None:
             return
         names = [one.name for one in vnf.machines]
-        setting = next(key for key in SETTINGS if getattr(vnf.network, key) != getattr(USUAL, key))
-        wanted, has = getattr(vnf.network, setting), getattr(USUAL, setting)
+        setting = next(key for key in SETTINGS if getattr(vnf.network, key) != getattr(DEFAULT_NETWORK, key))
+        wanted, has = getattr(vnf.network, setting), getattr(DEFAULT_NETWORK, setting)
         machine, word = SETTINGS[setting]
         raise UnsupportedError(
             f"guests of VNF {vnf.name} cannot serve this network",

@@ -8,7 +8,7 @@ from pydantic import Field
 from nfvbed.errors import InternalError
 from nfvbed.patience import patient
 from nfvbed.records import VnfKind
-from nfvbed.spec.corenetwork import SETTINGS, USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, SETTINGS, CoreNetwork
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import ImageSpec, MachineRow, Name, VnfPortSpec, VnfSpec, Vnic
@@ -186,13 +186,13 @@ class MachinesVnfSpec(VnfSpec):
 
     @property
     def network(self) -> CoreNetwork | None:
-        """Network that it serves as a mobile core, as `config` of its machines says; None: the usual one, or none."""
+        """Network that it serves as a mobile core, as `config` of its machines says; None: the default one, or none."""
         if not self.is_core:
             return None
         config = {one.name: one.config for one in self.machines}
         said = {key: config[name][word] for key, (name, word) in SETTINGS.items() if word in config.get(name, {})}
         found = CoreNetwork.model_validate(said)
-        return None if found == USUAL else found
+        return None if found == DEFAULT_NETWORK else found
 
     def without_machines(self) -> VnfSpec:
         """Return the ends of its path and its ways of forwarding; it must run elsewhere than in machines too."""

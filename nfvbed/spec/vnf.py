@@ -132,7 +132,7 @@ class VnfSpec(SpecModel):
 
     @property
     def network(self) -> CoreNetwork | None:
-        """Network that it serves as a mobile core, where its file names another one than the usual."""
+        """Network that it serves as a mobile core, where its file names another one than the default."""
         return None
 
     @property
@@ -225,11 +225,11 @@ class VnfChoice(SpecModel):
     native: bool = False
     """Mark of the variant's own VNF, which differs from variant to variant."""
     bearers: Bearers | None = None
-    """Bearers of a mobile core; None: the usual number."""
+    """Bearers of a mobile core; None: the default number."""
     pcrf: PcrfKind | None = None
     """PCRF of a mobile core; None: nextepc's."""
     core: CoreNetwork | None = None
-    """Network of a mobile core; None: the usual one, or it is none."""
+    """Network of a mobile core; None: the default one, or it is none."""
     row: MachineRow | None = None
     """Its virtual machines where it has several on the path; None: it has one."""
 
@@ -240,7 +240,7 @@ class VnfChoice(SpecModel):
 
     @property
     def digest(self) -> str:
-        """Digest of everything but the label; what has no bearers, nextepc's PCRF, the usual network or one machine,
+        """Digest of everything but the label; what has no bearers, nextepc's PCRF, the default network or one machine,
         has that of before."""
         left_out = {"label", "own_flavor"} | (set() if self.bearers else {"bearers"})
         left_out |= set() if self.core else {"core"}

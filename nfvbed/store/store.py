@@ -437,6 +437,15 @@ class Store:
         with self._transaction("the runs could not be read") as connection:
             return summaries.runs_page(connection, part, selection, self._tell)
 
+    def newest_runs(self, most: int, selection: Selection = EVERY) -> list[RunRecord]:
+        """Return of each host its newest runs of those meant, newest first.
+
+        Args:
+            most: of a host's that have ended, and of those that have not.
+        """
+        with self._transaction("the runs could not be read") as connection:
+            return summaries.newest_runs(connection, most, selection, self._tell)
+
     def extent(self, run: str) -> Extent:
         """Return how much of a run is stored; it only grows."""
         with self._transaction("the run could not be read") as connection:

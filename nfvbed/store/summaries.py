@@ -9,8 +9,9 @@ from sqlalchemy import (
     Connection,
     RowMapping,
     ScalarSelect,
-    Select,
     Subquery,
+    Table,
+    bindparam,
     case,
     exists,
     func,
@@ -75,21 +76,39 @@ def runs_page(connection: Connection, part: Part, selection: Selection, tell: Te
     ).scalar_one()
 
 
+def newest_runs(connection: Connection, most: int, selection: Selection, tell: Tell) -> list[RunRecord]:
+    """Return of each host its newest runs, at most so many that have ended and so many that have not; newest first.
+
+    What cannot be read is told, and is not among them.
+    """
+    order = (RUN.c.started_at.desc(), RUN.c.id.desc())
+    place = func.row_number().over(partition_by=(RUN.c.host_hash, RUN.c.status.is_(None)), order_by=order)
+    placed = select(RUN.c.id, place.label("place")).where(*only(selection)).subquery()
+    query = select(RUN).join(placed, placed.c.id == RUN.c.id).where(placed.c.place <= most).order_by(*order)
+    return readable(connection.execute(query).mappings(), run_of, tell)
+
+
+def _rows_of_run(table: Table) -> ScalarSelect[int]:
+    return select(func.count()).select_from(table).where(table.c.run == bindparam("run")).scalar_subquery()
+
+
+_EXTENT: Final = select(
+    select(RUN.c.status).where(RUN.c.id == bindparam("run")).scalar_subquery().label("status"),
+    _rows_of_run(CELL).label("cells"),
+    func.coalesce(select(func.max(TRIAL.c.sequence)).where(TRIAL.c.run == bindparam("run")).scalar_subquery(), 0).label(
+        "trials"
+    ),
+    _rows_of_run(RESULT).label("results"),
+    _rows_of_run(FACT).label("facts"),
+)
+"""In one statement: a page asks for the extents of many runs."""
+
+
 def extent(connection: Connection, run: str) -> Extent:
     """Return how much of a run is stored."""
-
-    def number(query: Select[int]) -> int:
-        return connection.execute(query).scalar_one() or 0
-
-    values = {
-        "status": connection.execute(select(RUN.c.status).where(RUN.c.id == run)).scalar(),
-        "cells": number(select(func.count()).select_from(CELL).where(CELL.c.run == run)),
-        "trials": number(select(func.max(TRIAL.c.sequence)).where(TRIAL.c.run == run)),
-        "results": number(select(func.count()).select_from(RESULT).where(RESULT.c.run == run)),
-        "facts": number(select(func.count()).select_from(FACT).where(FACT.c.run == run)),
-    }
+    (values,) = connection.execute(_EXTENT, {"run": run}).mappings()
     try:
-        return Extent.model_validate(values)
+        return Extent.model_validate(dict(values))
     except ValidationError as error:
         raise RowError("run", {"id": run}, f"status or number of trials: {error.errors()[0]['msg']}") from error
 

@@ -1,6 +1,8 @@
 """The shape of the project: known folders, names that say what is inside."""
 
-from tests.contract.source import assert_none, tracked
+from pathlib import Path
+
+from tests.contract.source import assert_none, text, tracked
 
 TOP_LEVEL = {
     ".ci",
@@ -42,6 +44,8 @@ PACKAGE = {
     "vnfs",
     "vsperf",
 }
+CHANGES = {"### What it does", "### What to do on an upgrade"}
+"""Sections of a version in the changelog: a merge must not bring others back."""
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 
@@ -62,3 +66,9 @@ def test_names_tell_what_is_inside():
 def test_names_of_test_modules_are_unique():
     names = [path.name for path in tracked() if path.parts[0] == "tests" and path.name.startswith("test_")]
     assert_none({name for name in names if names.count(name) > 1})
+
+
+def test_the_changelog_is_what_a_user_gets_and_must_do():
+    lines = text(Path("CHANGELOG.md")).splitlines()
+    assert {line for line in lines if line.startswith("### ")} == CHANGES
+    assert_none(f"{number}: {line}" for number, line in enumerate(lines, 1) if len(line) > 120)

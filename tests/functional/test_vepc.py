@@ -14,7 +14,7 @@ from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.network.namespaces import inside
 from nfvbed.records import HopKind
 from nfvbed.run.kinds.attaches import carrying, passing
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork
 from nfvbed.spec.pcrf import MOST_ATTACHED
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.epc import network
@@ -136,7 +136,7 @@ def test_ues_that_are_refused_are_named_with_the_cause_and_the_others_attach(lab
 @pytest.mark.vepc
 @pytest.mark.parametrize(
     "network",
-    [USUAL, CoreNetwork(plmn="310014", tac=7, apn="ims.example")],
+    [DEFAULT_NETWORK, CoreNetwork(plmn="310014", tac=7, apn="ims.example")],
     ids=["usual", "three-digits"],
 )
 def test_ues_detach_and_attach_again(lab, network):

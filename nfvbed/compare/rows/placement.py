@@ -19,7 +19,7 @@ between cache levels are both multiplicative:
 4. A state is a *class* when three whole trials lie in it, of at least two rounds where rounds are known. Trials of a
    state that was seen more rarely are in no class. Where no state was seen so often, the one seen most is the class.
 
-One class is called `only`; of two the names are `near` and `far`; further ones are `far-2`, `far-3`, nearest first.
+One class is called `single`; of two the names are `near` and `far`; further ones are `far-2`, `far-3`, nearest first.
 """
 
 from bisect import bisect_left
@@ -37,7 +37,7 @@ from nfvbed.records import CoreDistance
 PLACEMENT_RULE: Final = 2
 """Version of the rule, shown with every comparison."""
 
-ONLY: Final = "only"
+SINGLE: Final = "single"
 NEAR: Final = "near"
 FAR: Final = "far"
 MIXED: Final = "mixed"
@@ -66,7 +66,7 @@ class Placement:
 
     rule: int
     classes: tuple[str, ...]
-    """Nearest first: (`only`,), (`near`, `far`), (`near`, `far`, `far-2`) and so on."""
+    """Nearest first: (`single`,), (`near`, `far`), (`near`, `far`, `far-2`) and so on."""
     boundaries_ns: tuple[float, ...]
     """The distances that separate states, ascending, those of states that are no class included."""
     labels: tuple[str, ...]
@@ -82,7 +82,7 @@ def classify(distances: Sequence[CoreDistance | None]) -> list[str]:
 
     Args:
         distances: core distances of the trials of *one host*, of all runs that are compared; None where
-            nothing was measured, which gives `only`.
+            nothing was measured, which gives `single`.
     """
     return list(analyse(distances).labels)
 
@@ -99,7 +99,7 @@ def analyse(distances: Sequence[CoreDistance | None], rounds: Sequence[Hashable]
     own = [number for number, distance in zip(known, distances, strict=True) if _is_usable(distance)]
     if not len(pairs):
         return Placement(
-            PLACEMENT_RULE, (ONLY,), (), tuple(ONLY for _ in distances), (), tuple(None for _ in distances)
+            PLACEMENT_RULE, (SINGLE,), (), tuple(SINGLE for _ in distances), (), tuple(None for _ in distances)
         )
     logs = np.log(pairs)
     states = _states(logs)
@@ -169,7 +169,7 @@ def _names(logs: NDArray[np.float64], states: Sequence[NDArray[np.float64]], rou
         # Of states seen equally often the one that was there first: a search has begun in it.
         enough = [max(range(len(states)), key=lambda place: (len(whole[place]), -int(whole[place][0])))]
     names = [NOWHERE] * len(states)
-    order = (ONLY,) if len(enough) == 1 else (NEAR, FAR, *(f"{FAR}-{number}" for number in range(2, len(enough))))
+    order = (SINGLE,) if len(enough) == 1 else (NEAR, FAR, *(f"{FAR}-{number}" for number in range(2, len(enough))))
     for place, name in zip(enough, order, strict=True):
         names[place] = name
     return names
@@ -194,16 +194,16 @@ def _without_strays(
     A state that was seen at the end of a single trial is too little for a split, but that trial may have run in
     both. On a quiet host this never happens.
     """
-    if distance is None or ends != (ONLY, ONLY):
+    if distance is None or ends != (SINGLE, SINGLE):
         return ends
     reach = np.log(MIN_MEDIAN_RATIO)
     before, after = (abs(np.log(value) - center) < reach for value in (distance.before, distance.after))
     if before == after or abs(np.log(distance.after / distance.before)) < reach:
         return ends
-    return (ONLY, NOWHERE) if before else (NOWHERE, ONLY)
+    return (SINGLE, NOWHERE) if before else (NOWHERE, SINGLE)
 
 
 def _label(ends: tuple[str, str] | None) -> str:
     if ends is None:
-        return ONLY
+        return SINGLE
     return ends[0] if ends[0] == ends[1] != NOWHERE else MIXED

@@ -10,7 +10,7 @@ from pydantic import Field
 from nfvbed.compare.rows.cost import CpuUse, Share, cpu_use, cycles_per_packet
 from nfvbed.compare.rows.labelling import OF_A_VISIT
 from nfvbed.compare.rows.paced import PacedSummary, at_common_load, summarise_paced, traffic_of
-from nfvbed.compare.rows.placement import MIXED, ONLY
+from nfvbed.compare.rows.placement import MIXED, SINGLE
 from nfvbed.compare.rows.rates import RateSummary, summarise_rate
 from nfvbed.compare.rows.rowwarnings import WarningCount, row_warnings
 from nfvbed.compare.rows.rundata import RunData
@@ -194,7 +194,7 @@ class SummaryOptions:
     """How rows are made from trials."""
 
     rules: Rules
-    classes: tuple[str, ...] = (ONLY,)
+    classes: tuple[str, ...] = (SINGLE,)
     """Classes of the host, nearest first."""
     placement_class: str = ALL_STATES
     common_loads: Mapping[TrafficPoint, int] = field(default_factory=dict)
@@ -252,7 +252,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
 def _is_shown(label: str, cell: CellRecord, view: SummaryOptions) -> bool:
     if view.placement_class == ALL_STATES or label == view.placement_class:
         return True
-    return cell.role is not CellRole.SUBJECT and label == ONLY
+    return cell.role is not CellRole.SUBJECT and label == SINGLE
 
 
 def _maximum(census: Census) -> int:

@@ -13,7 +13,7 @@ from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, Status,
 from nfvbed.records.headlines import HEADLINES
 from nfvbed.records.results import (
     MIXED,
-    ONLY,
+    SINGLE,
     LoadPoint,
     LoadsPayload,
     Reference,
@@ -102,7 +102,7 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         own = [labels[data.run.id, trial.sequence] for trial in trials if result.placed_by(trial.sequence)]
         label = placement_of(result.kind, result.placement_class, own)
         always = not trials or result.kind is ResultKind.SOAK
-        yield _placed(data, cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
+        yield _placed(data, cells[result.cell], result, trials, (label, always or label in (shown, SINGLE)))
 
 
 def _as_its_cell_ended(result: ResultRecord, cell: CellRecord) -> ResultRecord:

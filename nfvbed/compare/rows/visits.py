@@ -22,7 +22,7 @@ from nfvbed.compare.rows.placement import MIXED
 from nfvbed.compare.samples.ranks import LARGEST_LOG
 from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.verdict import Pair
-from nfvbed.records import Preset, Record, RenewedPart, Status, TrialRecord
+from nfvbed.records import Preset, RenewedPart, Status, TrialRecord
 from nfvbed.units import NS_PER_S
 
 ALL_STATES: Final = "all"
@@ -41,14 +41,16 @@ class LabelledTrial:
     """The classes before and after it; None where nothing was measured."""
 
 
-class ShortTrial(Record):
+@dataclass(frozen=True, slots=True)
+class ShortTrial:
     """One trial of a visit."""
 
     rate_pps: float
     ends: tuple[str, str] | None = None
 
 
-class ClassVisit(Record):
+@dataclass(frozen=True, slots=True)
+class ClassVisit:
     """The trials of a visit that ran in one class from beginning to end."""
 
     trials: int
@@ -56,7 +58,8 @@ class ClassVisit(Record):
     """Median."""
 
 
-class Visit(Record):
+@dataclass(frozen=True, slots=True)
+class Visit:
     """One cell in one round: its trials at maximum load, both directions together."""
 
     round: int

@@ -21,7 +21,7 @@ from nfvbed.records.acknowledgements import Acknowledgement
 LONGEST_REASON: Final = 500
 LONGEST_DAYS: Final = 366
 """A step that is known for longer is looked at again all the same."""
-USUAL_DAYS: Final = 30
+DEFAULT_DAYS: Final = 30
 
 Text = Annotated[str, StringConstraints(max_length=2000)]
 

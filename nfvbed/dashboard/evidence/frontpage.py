@@ -1,6 +1,6 @@
 """The first page: what a host's newest runs say, for what, what is open, and what differs since the last answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -13,7 +13,7 @@ from nfvbed.compare.recommendation.needs import Need
 from nfvbed.compare.recommendation.recommendation import Measures, Recommendation
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.evidence.openquestions import OpenQuestion, open_questions
-from nfvbed.dashboard.evidence.recommendation import Recommender
+from nfvbed.dashboard.evidence.recommendation import Recommender, host_named
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.results.coverage import Coverage, CoverageCell, CoverageRow, State
 from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun
@@ -22,7 +22,8 @@ from nfvbed.dashboard.results.overview import overview
 from nfvbed.dashboard.results.parameters import Export, Name
 from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.dashboard.results.source import Source
-from nfvbed.records import Record
+from nfvbed.records import Record, RunRecord
+from nfvbed.report.newest import newest_by_host
 from nfvbed.report.recommendation import headline, why_to_run
 from nfvbed.units import FrameSize
 
@@ -109,9 +110,9 @@ class FrontPageReader:
         self._measures = measures
         self._open: SharedReadings[tuple[OpenQuestion, ...]] = SharedReadings("what is open", OPEN_FRESH_S, most=8)
 
-    def needs(self, host: str, asked: FrontQuery) -> NeedAnswers | None:
+    def needs(self, host: str, runs: Sequence[RunRecord], asked: FrontQuery) -> NeedAnswers | None:
         """Return what is recommended for each need; None: it takes long, and nobody has asked for it."""
-        found = self._recommender.of_each_need(host, None if asked.needs else AT_ONCE)
+        found = self._recommender.of_each_need(host, runs, None if asked.needs else AT_ONCE)
         return None if found is None else _needs(found, asked.host)
 
     def questions(self, grid: HostGrid, rated: tuple[RatedRun, ...]) -> tuple[OpenQuestion, ...]:
@@ -129,9 +130,10 @@ def pages_of_front(
 
     @router.get("/")
     def show(asked: AskedFor, export: Export = False) -> Response:
-        hosts = recommender.hosts()
-        host = recommender.host(asked.host, hosts)
-        rated = desk.rates.rated(host)
+        runs = recommender.newest()
+        hosts = recommender.hosts(runs)
+        host = host_named(list(hosts), asked.host)
+        rated = desk.rates.rated(host, runs)
         grid = desk.rates.grid(rated, asked.baseline, asked.frame_size)
         found = overview(source, now())
         last = found.answer
@@ -149,7 +151,7 @@ def pages_of_front(
             machine=hosts.get(host, ""),
             hosts=[(asked.address(host=digest[:12]), about, digest == host) for digest, about in hosts.items()],
             questions=desk.questions(grid, rated),
-            needs=desk.needs(host, asked),
+            needs=desk.needs(host, runs, asked),
             since=since,
             unmeasured=_unmeasured(found.coverage),
             measured=_measured(found.coverage),
@@ -158,8 +160,9 @@ def pages_of_front(
     @router.get("/needs")
     def send_needs(asked: AskedFor) -> HTMLResponse:
         """Send the part of the page with recommendations, for its script."""
-        host = recommender.host(asked.host)
-        found = desk.needs(host, asked.model_copy(update={"needs": True}))
+        runs = recommender.newest()
+        host = host_named(list(newest_by_host(runs)), asked.host)
+        found = desk.needs(host, runs, asked.model_copy(update={"needs": True}))
         return HTMLResponse(render("needs", needs=found, asked=asked))
 
     return router

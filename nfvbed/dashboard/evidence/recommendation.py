@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,22 +50,13 @@ class Recommender:
         self._kept: OrderedDict[Key, Recommendation] = OrderedDict()
         self._one_at_a_time = threading.Lock()
 
-    def host(self, begin: str, known: Iterable[str] | None = None) -> str:
-        """Return the hash of the host that begins so; of the newest run's where nothing is asked for.
+    def newest(self) -> list[RunRecord]:
+        """Return the newest runs of each host, as many as are looked at; newest first."""
+        return self._source.store.newest_runs(RUNS, MEASURED)
 
-        Args:
-            begin: of its hash; empty: nothing is asked for.
-            known: the hosts of which there are runs, where they were read before.
-
-        Raises:
-            NotThereError: no host's hash begins so, or several do.
-        """
-        return _host(list(newest_by_host(self._source.store.runs(MEASURED)) if known is None else known), begin)
-
-    def hosts(self) -> dict[str, str]:
-        """Return the hosts of which there are runs, each with its machine in a line; that of the newest run first."""
-        newest = newest_by_host(self._source.store.runs(MEASURED))
-        return {digest: machine(self._source.described(digest)) for digest in newest}
+    def hosts(self, runs: Iterable[RunRecord]) -> dict[str, str]:
+        """Return the hosts of runs, each with its machine in a line; that of the newest run first."""
+        return {digest: machine(self._source.described(digest)) for digest in newest_by_host(runs)}
 
     def left_out(self) -> OmittedRuns:
         """Count the runs that are not looked at."""
@@ -81,8 +72,8 @@ class Recommender:
         Raises:
             NotThereError: no host's hash begins so, or several do.
         """
-        runs = self._source.store.runs(MEASURED)
-        digest = _host(list(newest_by_host(runs)), host)
+        runs = self.newest()
+        digest = host_named(list(newest_by_host(runs)), host)
         newest = newest_of(runs, digest, RUNS)
         extents = [(run.id, self._source.store.extent(run.id)) for run in newest]
         taken = _few(newest, extents)
@@ -94,17 +85,20 @@ class Recommender:
             found = self._kept[key]
         return RecommendationView(found, machine(self._source.described(digest)), len(newest) - len(taken))
 
-    def of_each_need(self, host: str, most_trials: int | None = None) -> dict[Need, Recommendation] | None:
+    def of_each_need(
+        self, host: str, runs: Iterable[RunRecord], most_trials: int | None = None
+    ) -> dict[Need, Recommendation] | None:
         """Return what a host's newest runs recommend for each need, whatever the traffic; they are read once for all.
 
         Args:
             host: its hash.
+            runs: the newest, of all hosts.
             most_trials: with more of them only what is known already is given; None: however many there are.
 
         Returns:
             None where it is not known, and there are more trials than that.
         """
-        newest = newest_of(self._source.store.runs(MEASURED), host, RUNS)
+        newest = newest_of(runs, host, RUNS)
         extents = [(run.id, self._source.store.extent(run.id)) for run in newest]
         taken = _few(newest, extents)
         used = tuple(extents[: len(taken)])
@@ -133,7 +127,16 @@ class Recommender:
         )
 
 
-def _host(known: list[str], begin: str) -> str:
+def host_named(known: Sequence[str], begin: str) -> str:
+    """Return the hash of the host that begins so; of the newest run's where nothing is asked for.
+
+    Args:
+        known: hashes of the hosts of which there are runs, that of the newest run first.
+        begin: of its hash; empty: nothing is asked for.
+
+    Raises:
+        NotThereError: no host's hash begins so, or several do.
+    """
     if not known:
         return ""
     fitting = [digest for digest in known if digest.startswith(begin)] if begin else known[:1]

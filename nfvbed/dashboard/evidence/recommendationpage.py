@@ -209,7 +209,7 @@ def _point(asked: RecommendationQuery, ranking: Ranking) -> str:
 
 
 def _form(recommender: Recommender, asked: RecommendationQuery) -> dict[str, Any]:
-    hosts = recommender.hosts()
+    hosts = recommender.hosts(recommender.newest())
     chosen = next((digest for digest in hosts if digest.startswith(asked.host)), "")
     return {
         "needs": [Option(need.value, text, need is asked.wanted.need) for need, text in MEANINGS.items()],

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
-from nfvbed.dashboard.evidence.acknowledging import LONGEST_DAYS, USUAL_DAYS
+from nfvbed.dashboard.evidence.acknowledging import DEFAULT_DAYS, LONGEST_DAYS
 from nfvbed.dashboard.evidence.trend import (
     Filter,
     TrendLine,
@@ -143,7 +143,7 @@ def _form(trends: Trends, trend: Trend) -> dict[str, object]:
     """Return what the form of an acknowledgement offers, the open steps first."""
     steps = sorted(trend.steps, key=lambda seen: (seen.is_open, seen.step.place), reverse=True)
     today = trends.now().astimezone(UTC).date()
-    soonest, expires, latest = (today + timedelta(days=days) for days in (1, USUAL_DAYS, LONGEST_DAYS))
+    soonest, expires, latest = (today + timedelta(days=days) for days in (1, DEFAULT_DAYS, LONGEST_DAYS))
     choices = [(seen.step.run, f"{seen.step.at[:10]} {change_ratio(seen.step.ratio)}") for seen in steps]
     return {
         "choices": choices,

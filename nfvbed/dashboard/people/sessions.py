@@ -28,7 +28,7 @@ class SignedInUser:
     """Who has signed in."""
 
     user: str
-    """With the domain, where it is not the usual one; empty: whoever knows a token."""
+    """With the domain, where it is not the default one; empty: whoever knows a token."""
     role: Role
     until: datetime
 

@@ -161,7 +161,7 @@ def grid_of(
     )
 
 
-def usual_baseline(rated: Iterable[RatedRun], wanted: str = "") -> str:
+def default_baseline(rated: Iterable[RatedRun], wanted: str = "") -> str:
     """Return the variant to judge against: the wanted one where it has rates, else that of most rates.
 
     Returns:

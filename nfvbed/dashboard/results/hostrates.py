@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from nfvbed.compare.differences.descriptions import differences
@@ -10,11 +10,10 @@ from nfvbed.compare.differences.differences import Difference, judge_rows
 from nfvbed.compare.differences.scope import find_scope
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.verdict import Judgement, Verdict
-from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun, grid_of, usual_baseline
+from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun, default_baseline, grid_of
 from nfvbed.dashboard.results.source import MOST_TRIALS, Source
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Record, RunRecord
-from nfvbed.records.selection import MEASURED
 from nfvbed.report import wording
 from nfvbed.report.newest import newest_of
 from nfvbed.store.summaries import Extent
@@ -82,11 +81,16 @@ class HostRates:
         self._judged: _Cache[dict[str, Difference]] = _Cache(4 * KEPT_RUNS)
         self._grids: _Cache[HostGrid] = _Cache(KEPT_GRIDS)
 
-    def rated(self, host: str) -> tuple[RatedRun, ...]:
-        """Return the rates of a host's newest runs that have ended; what cannot be compared is left out."""
+    def rated(self, host: str, runs: Iterable[RunRecord]) -> tuple[RatedRun, ...]:
+        """Return the rates of a host's newest runs that have ended; what cannot be compared is left out.
+
+        Args:
+            host: its hash.
+            runs: the newest, of all hosts.
+        """
         found: list[RatedRun] = []
         trials = 0
-        for run in newest_of(self._source.store.runs(MEASURED), host, LOOKED_AT):
+        for run in newest_of(runs, host, LOOKED_AT):
             extent = self._source.store.extent(run.id)
             trials += extent.trials
             if found and trials > MOST_TRIALS:
@@ -102,7 +106,7 @@ class HostRates:
             rated: of one host, the newest first.
             baseline: a variant; empty, or one without a rate: that of most rates.
         """
-        against = usual_baseline(rated, baseline)
+        against = default_baseline(rated, baseline)
         runs = tuple((entry.run.id, entry.extent) for entry in rated)
 
         def made() -> HostGrid:

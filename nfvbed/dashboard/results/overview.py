@@ -16,7 +16,6 @@ from nfvbed.records import Record, RunRecord
 from nfvbed.records.annotations import Marks
 from nfvbed.records.selection import MEASURED, OmittedRuns
 from nfvbed.report import wording
-from nfvbed.report.answer import answer
 from nfvbed.report.landing import LandingRun
 from nfvbed.store.store import UnreadableRow
 from nfvbed.store.summaries import Part
@@ -149,7 +148,7 @@ def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tupl
 
 
 def _answer(source: Source, landing: LandingRun, now: datetime) -> LastAnswer:
-    headline = answer(source.run_alone(landing.run).comparison).headline if landing.decided else ""
+    headline = source.run_alone(landing.run).headline if landing.decided else ""
     (state,) = run_states(source, (landing.run,), now)
     return LastAnswer(run=state, decided=landing.decided, headline=headline, notes=landing.notes)
 

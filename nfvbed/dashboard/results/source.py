@@ -18,6 +18,7 @@ from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import Record, RunRecord
 from nfvbed.records.annotations import LATEST
 from nfvbed.records.selection import MEASURED
+from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
@@ -60,6 +61,11 @@ class ComparisonView:
 
     comparison: Comparison
     context: ReportContext
+
+    @cached_property
+    def headline(self) -> str:
+        """Its answer in a sentence."""
+        return answer(self.comparison).headline
 
     @cached_property
     def drawn(self) -> dict[str, Drawing]:

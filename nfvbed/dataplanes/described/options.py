@@ -315,7 +315,7 @@ class DescribedOptions(CoreUseOptions):
         return self.ports.ring_size if isinstance(self.ports, VhostUserPorts) else super().ring_size
 
     def io_path(self, kind: PortKind) -> str:
-        """Return the usual path of such ports; a program of user space on veth ports has one of its own."""
+        """Return the default path of such ports; a program of user space on veth ports has one of its own."""
         if kind is PortKind.VETH and self.process is not None:
             return f"described-{self.programs[0].rpartition('/')[2]}"
         return super().io_path(kind)

@@ -17,7 +17,7 @@ from nfvbed.units import USUAL_FRAME_BYTES
 _ORDINARY = FrameLimit(
     USUAL_FRAME_BYTES,
     "Lagopus's ports",
-    "nfvbed asks no MTU of Lagopus, whose buffers are of the usual size",
+    "nfvbed asks no MTU of Lagopus, whose buffers are for frames of the standard size",
     "ovs-dpdk",
 )
 

@@ -66,7 +66,7 @@ class PortRequest:
 
 
 def asked_mtu(variant: Variant) -> int | None:
-    """Return the MTU for the ports of a variant's path; None: the usual one, which Open vSwitch sets by itself."""
+    """Return the MTU for the ports of a variant's path; None: the default one, which Open vSwitch sets by itself."""
     return None if variant.mtu == USUAL_MTU else variant.mtu
 
 

@@ -1,4 +1,4 @@
-"""Which Open vSwitch a variant runs: the usual one, a release's package set, or a build of the user's.
+"""Which Open vSwitch a variant runs: the default one, a release's package set, or a build of the user's.
 
 A package set is what a suite of Debian has: Open vSwitch, its DPDK, the libraries and the C library, all by one
 compiler and its flags. They change together, so a difference between two sets is a difference of the sets, and of none
@@ -49,7 +49,7 @@ class PackageSetOptions(DataPlaneOptions):
         default=None, exclude_if=lambda value: value is None
     )
     """Release of Open vSwitch (in quotes) with all of its suite, in a root of its own (`make releases`); None: the
-    usual one (`make setup`)."""
+    default one (`make setup`)."""
     program: str | None = Field(default=None, min_length=1, exclude_if=lambda value: value is None)
     """Folder of another Open vSwitch: a build tree, the prefix of an installation, or a root as `make releases` makes
     them."""

@@ -13,7 +13,7 @@ from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.wiring import end_of
 from nfvbed.host.network import napi
 from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
-from nfvbed.records.drops import USUAL, with_remainder
+from nfvbed.records.drops import DEFAULT_MEANINGS, with_remainder
 from nfvbed.spec.layout import End
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")
@@ -135,7 +135,7 @@ def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
 
 def _drops(port: PortCounters) -> dict[str, int]:
     """Return a port's drops: each reason that the switch names, and the part of the totals that none explains."""
-    named = {name: count for name, count in port.reasons.items() if USUAL.is_drop(name)}
+    named = {name: count for name, count in port.reasons.items() if DEFAULT_MEANINGS.is_drop(name)}
     totals = {key: getattr(port, key) or 0 for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")}
     found = {name: count for name, count in named.items() if name not in totals}
     for total, side in (("rx_dropped", "ovs_rx_"), ("tx_dropped", "ovs_tx_")):

@@ -21,4 +21,4 @@ class OvsState(State):
     daemon_cores: Cores
     """Where ovs-vswitchd's own threads may run."""
     programs: str | None = None
-    """Folder of its programs; None: of a deployment by an nfvbed that knew the usual one alone."""
+    """Folder of its programs; None: of a deployment by an nfvbed that knew the default one alone."""

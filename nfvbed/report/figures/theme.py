@@ -16,7 +16,7 @@ from nfvbed.report.figures.palette import PALETTE, colors_of
 FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
 WIDTH: Final = 820
 """Width of a figure in a file; on the page the script fits it to the reader's window."""
-CLASS_COLORS: Final = {"near": PALETTE[0], "far": PALETTE[1], "only": PALETTE[0], "mixed": PALETTE[7]}
+CLASS_COLORS: Final = {"near": PALETTE[0], "far": PALETTE[1], "single": PALETTE[0], "mixed": PALETTE[7]}
 FURTHER_CLASSES: Final = PALETTE[2:7]
 """Colours of `far-2`, `far-3` and so on."""
 

@@ -11,7 +11,7 @@ from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.completeness import completeness
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
-from nfvbed.records.results import MIXED, ONLY, LoadPoint, Reference, label_of
+from nfvbed.records.results import MIXED, SINGLE, LoadPoint, Reference, label_of
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer
@@ -88,7 +88,7 @@ class CellTest:
         """Return what the run has measured so far, and the placement class that it measures in."""
         ledger, classify = self.context.ledger, self.context.tools.classify
         found = completeness(self.plan, ledger.done, classify, ledger.excluded, ledger.done_tests)
-        wanted = None if found.placement == ONLY else found.placement
+        wanted = None if found.placement == SINGLE else found.placement
         return TestReferences(ledger.trials, ledger.results, classify, wanted)
 
     def base(self, of: str) -> Reference:
@@ -186,7 +186,7 @@ class PlacementClassFilter:
     @property
     def fits(self) -> bool:
         """Whether what was taken last is in the class."""
-        return self.label in (self._wanted, ONLY)
+        return self.label in (self._wanted, SINGLE)
 
     def take(self, measure: Callable[[], Result], counted: Callable[[Result], Collection[int]] | None = None) -> Result:
         """Measure, one trial or several, until all of them are in the class.
@@ -216,9 +216,9 @@ class PlacementClassFilter:
         """Look at trials, by their places in the run and by what is known of the host's classes now."""
         labels = self._cell_test.labels()
         self.label = label_of([labels[place] for place in own])
-        if self._wanted is None and self._first is not None and labels[self._first] not in (ONLY, MIXED):
+        if self._wanted is None and self._first is not None and labels[self._first] not in (SINGLE, MIXED):
             self._wanted = labels[self._first]
-        if self._wanted is None and self.label not in (ONLY, MIXED):
+        if self._wanted is None and self.label not in (SINGLE, MIXED):
             self._wanted = self.label
         return self.fits
 

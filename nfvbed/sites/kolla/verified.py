@@ -101,7 +101,7 @@ def verify_unknown(
     """Verify a rack that nfvbed has not deployed: the user names its variant.
 
     Args:
-        named: the release, and the cloud's name in `clouds.yaml`; None: the usual ones.
+        named: the release, and the cloud's name in `clouds.yaml`; None: the default ones.
 
     Raises:
         UsageError: no variant is named.

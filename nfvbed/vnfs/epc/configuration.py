@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork
 
 ORDER = ("hss", "pcrf", "sgw", "pgw", "mme")
 """In which they are started: each finds there what it asks when it starts."""
@@ -55,7 +55,9 @@ class NextepcPaths:
     """File that the function writes into."""
 
 
-def rendered(function: str, installed: NextepcPaths, addresses: Addresses, network: CoreNetwork = USUAL) -> str:
+def rendered(
+    function: str, installed: NextepcPaths, addresses: Addresses, network: CoreNetwork = DEFAULT_NETWORK
+) -> str:
     """Return a function's configuration.
 
     Args:

@@ -18,7 +18,7 @@ from nfvbed.errors import DeployError, OnboardError, VnfDiedError
 from nfvbed.host.ledger.processes import ManagedProcess, how_it_ended
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork
 from nfvbed.spec.pcrf import NEXTEPC, PcrfKind, most_attached
 from nfvbed.vnfs.epc import network, nextepc, pcrf, shim, store
 from nfvbed.vnfs.epc.configuration import (
@@ -59,11 +59,11 @@ class Subscribers:
 
     known: tuple[Subscriber, ...]
     sims: tuple[Subscriber, ...]
-    network: CoreNetwork = USUAL
+    network: CoreNetwork = DEFAULT_NETWORK
     """The network that they are subscribers of."""
 
     @classmethod
-    def all_known(cls, number: int, network: CoreNetwork = USUAL) -> "Subscribers":
+    def all_known(cls, number: int, network: CoreNetwork = DEFAULT_NETWORK) -> "Subscribers":
         """Make so many new subscribers, all of which the network knows."""
         made = new_subscribers(number, network)
         return cls(made, made, network)

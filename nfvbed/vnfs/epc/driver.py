@@ -23,7 +23,7 @@ from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.records.state import Cores, Words
 from nfvbed.spec.bearers import BearerTable
-from nfvbed.spec.corenetwork import USUAL
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK
 from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
@@ -99,7 +99,7 @@ class EpcVnf(VnfDriver):
         pcrf = seat.choice.pcrf or NEXTEPC
         core = Core(seat.workspace, seat.name, pcrf)
         with steps.timed(f"onboard.{seat.name}.start"):
-            known = Subscribers.all_known(core.most_attached, seat.choice.core or USUAL)
+            known = Subscribers.all_known(core.most_attached, seat.choice.core or DEFAULT_NETWORK)
             core.start(spaces, self.places(seat), seat.root, known)
         state = EpcState(
             run_directory=str(seat.workspace.directory),

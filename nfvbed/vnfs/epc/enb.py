@@ -9,7 +9,7 @@ from typing import Protocol
 
 from nfvbed.errors import VnfDiedError
 from nfvbed.spec.bearers import Bearer
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.epc import s1ap
 from nfvbed.vnfs.epc.nas import MalformedMessage
@@ -53,7 +53,7 @@ class Enb:
         address: address of its end of S1-U, which the serving gateway is told.
     """
 
-    def __init__(self, link: Link, address: IPv4Address, network: CoreNetwork = USUAL) -> None:
+    def __init__(self, link: Link, address: IPv4Address, network: CoreNetwork = DEFAULT_NETWORK) -> None:
         self._link = link
         self._network = network
         self._address = address

@@ -6,10 +6,10 @@ from bson import Int64
 from pydantic import Field
 
 from nfvbed.records import Record
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork
 
-PLMN = USUAL.plmn
-APN = USUAL.apn
+PLMN = DEFAULT_NETWORK.plmn
+APN = DEFAULT_NETWORK.apn
 AMBR_KBITS = 10_000_000
 """Rate of all bearers of a UE, each way."""
 QCI = 9
@@ -54,7 +54,7 @@ class Subscriber(Record):
         }
 
 
-def new_subscribers(number: int, network: CoreNetwork = USUAL) -> tuple[Subscriber, ...]:
+def new_subscribers(number: int, network: CoreNetwork = DEFAULT_NETWORK) -> tuple[Subscriber, ...]:
     """Make so many subscribers of a network, with keys of their own."""
     return tuple(
         Subscriber(

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from ipaddress import IPv4Address
 
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork, apn_bytes
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork, apn_bytes
 from nfvbed.vnfs.epc import nas
 from nfvbed.vnfs.epc.authentication import Milenage, kasme, nas_integrity_key
 from nfvbed.vnfs.epc.subscribers import Subscriber
@@ -28,7 +28,7 @@ class Ue:
         network: network to which it attaches.
     """
 
-    def __init__(self, subscriber: Subscriber, network: CoreNetwork = USUAL) -> None:
+    def __init__(self, subscriber: Subscriber, network: CoreNetwork = DEFAULT_NETWORK) -> None:
         self.subscriber = subscriber
         self._network = network
         self.state = UeState.DETACHED

@@ -252,7 +252,7 @@ def _parameters(measured: Measured, line: VsperfResult) -> dict[str, str | int |
 
 
 def _quantities(line: VsperfResult) -> Iterable[Quantity]:
-    """Yield the numbers of the line: the usual ones by the field's words, the others by VSPERF's column.
+    """Yield the numbers of the line: the default ones by the field's words, the others by VSPERF's column.
 
     Rates in Mbit/s are left out: they are those in frames/s once more.
     """

@@ -12,7 +12,7 @@ from typing import Final
 
 from nfvbed.characters import guarded
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.rows.placement import ONLY
+from nfvbed.compare.rows.placement import SINGLE
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.rows.testresults import MeasuredTest
@@ -58,7 +58,7 @@ def _lines(
         for trial in entry.trials
         if trial.cell == row.cell
         and trial.status is Status.OK
-        and row.placement_class in (ALL_STATES, labels.get((row.run, trial.sequence), ONLY))
+        and row.placement_class in (ALL_STATES, labels.get((row.run, trial.sequence), SINGLE))
     ]
     by_preset = {preset: [trial for trial in used if trial.preset is preset] for preset in PRESETS}
     conditions = _conditions(row)

@@ -51,7 +51,7 @@ def test_durations_may_differ_and_what_was_not_measured_is_passed_over():
 
 
 def test_a_quiet_host_hides_nothing():
-    assert find_changes([("only", "only")] * 5, [0.3] * 5) == (0.0, 0.0)
+    assert find_changes([("single", "single")] * 5, [0.3] * 5) == (0.0, 0.0)
     assert find_changes([], []) == (0.0, 0.0)
     assert find_changes([None], [0.3]) == (0.0, 0.0)
 
@@ -74,7 +74,7 @@ def test_hidden_changes_of_some_trials_are_bounded(rate: float, duration_s: floa
 
 
 def test_of_a_host_with_one_class_nothing_is_hidden_and_of_a_quiet_one_with_two_little_may_be():
-    assert ChangesOfHost([("only", "only")] * 5, [0.3] * 5).hidden_in([("only", 5.0)]) == (0.0, 0.0)
+    assert ChangesOfHost([("single", "single")] * 5, [0.3] * 5).hidden_in([("single", 5.0)]) == (0.0, 0.0)
     quiet: list[Ends | None] = [("near", "near")] * 100 + [("far", "far")] * 100
     part = ChangesOfHost(quiet, [0.3] * 200).hidden_in([("near", 0.3)] * 10)
     assert part.estimated == 0

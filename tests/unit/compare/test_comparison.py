@@ -274,7 +274,7 @@ def test_what_was_not_measured_keeps_its_status_and_reason():
 
 def test_a_host_with_one_state_has_one_class():
     found = compare([build(Scenario(one_state=True, far_rounds=(), changing=()))])
-    assert found.placement[0].classes == ("only",)
+    assert found.placement[0].classes == ("single",)
     assert row(found, "ovs-dpdk/p2p/64").mrr is not None
 
 

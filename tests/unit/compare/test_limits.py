@@ -208,7 +208,7 @@ def test_tests_of_ceilings_are_distinguished_by_how_their_ports_are_set():
         round=1,
         test="latency",
         kind=ResultKind.LATENCY,
-        placement_class="only",
+        placement_class="single",
         started_at=data.run.started_at,
         ended_at=data.run.started_at,
     )

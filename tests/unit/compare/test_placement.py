@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfvbed.compare.rows.placement import FAR, MIXED, NEAR, ONLY, analyse, classify
+from nfvbed.compare.rows.placement import FAR, MIXED, NEAR, SINGLE, analyse, classify
 from nfvbed.records import CoreDistance
+from nfvbed.records.results import Reference
 
 Pairs = list[CoreDistance | None]
 
@@ -15,8 +16,14 @@ def pairs(values: np.ndarray) -> Pairs:
     return [CoreDistance(before=float(a), after=float(b)) for a, b in values]
 
 
+def test_the_one_class_has_its_name_in_results_of_earlier_versions_too():
+    stored = {"of": "mrr", "load_pps": 1, "regular": True}
+    found = [Reference(**stored, placement_class=name).placement_class for name in ("only", FAR)]
+    assert found == [SINGLE, FAR]
+
+
 def test_nothing_measured_is_one_class():
-    assert classify([None, None]) == [ONLY, ONLY]
+    assert classify([None, None]) == [SINGLE, SINGLE]
     assert classify([]) == []
 
 
@@ -25,7 +32,7 @@ def test_two_modes_of_the_host_it_was_found_on():
     far = [CoreDistance(before=141, after=174)] * 3
     change = [CoreDistance(before=33, after=150)]
     found = analyse([*near, *far, *change, None])
-    assert found.labels == (*[NEAR] * 3, *[FAR] * 3, MIXED, ONLY)
+    assert found.labels == (*[NEAR] * 3, *[FAR] * 3, MIXED, SINGLE)
     assert found.ends[-2:] == ((NEAR, FAR), None)
 
 
@@ -66,7 +73,7 @@ def test_an_interrupted_ping_pong_makes_no_class():
     values = rng.uniform(25, 45, (30, 2))
     values[3, 0], values[9, 1], values[20, 1] = 5_000, 210, 90
     labels = classify(pairs(values))
-    assert [index for index, label in enumerate(labels) if label != ONLY] == [3, 9, 20]
+    assert [index for index, label in enumerate(labels) if label != SINGLE] == [3, 9, 20]
     assert {labels[3], labels[9], labels[20]} == {MIXED}
 
 
@@ -82,7 +89,7 @@ def test_strays_do_not_hide_two_classes():
 
 def test_a_state_seen_at_the_end_of_one_trial_only_marks_that_trial():
     values = [CoreDistance(before=30, after=33)] * 6 + [CoreDistance(before=31, after=160)]
-    assert classify(values) == [ONLY] * 6 + [MIXED]
+    assert classify(values) == [SINGLE] * 6 + [MIXED]
 
 
 @pytest.mark.parametrize("trials", [6, 12, 40])
@@ -119,19 +126,19 @@ def test_a_change_between_three_states_is_mixed_and_keeps_its_ends():
 def test_a_state_seen_in_two_trials_is_no_class_and_its_trials_are_in_none():
     near, far = CoreDistance(before=30, after=31), CoreDistance(before=150, after=160)
     found = analyse([near] * 5 + [far] * 2)
-    assert (found.classes, found.labels) == ((ONLY,), (*[ONLY] * 5, MIXED, MIXED))
+    assert (found.classes, found.labels) == ((SINGLE,), (*[SINGLE] * 5, MIXED, MIXED))
     assert found.medians_ns == (pytest.approx(30.5, rel=0.02),)
 
 
 def test_a_class_comes_from_two_rounds():
     near, far = CoreDistance(before=30, after=31), CoreDistance(before=150, after=160)
     distances = [near] * 5 + [far] * 3
-    assert analyse(distances, [1, 1, 2, 2, 3, 2, 2, 2]).classes == (ONLY,)
+    assert analyse(distances, [1, 1, 2, 2, 3, 2, 2, 2]).classes == (SINGLE,)
     assert analyse(distances, [1, 1, 2, 2, 3, 2, 2, 3]).classes == (NEAR, FAR)
     assert analyse(distances, [None] * 8).classes == (NEAR, FAR)
 
 
 def test_before_any_state_was_seen_often_the_first_of_those_seen_most_is_the_class():
     near, far = CoreDistance(before=30, after=31), CoreDistance(before=150, after=160)
-    assert classify([far, near]) == [ONLY, MIXED]
-    assert classify([near, far, far]) == [MIXED, ONLY, ONLY]
+    assert classify([far, near]) == [SINGLE, MIXED]
+    assert classify([near, far, far]) == [MIXED, SINGLE, SINGLE]

@@ -36,7 +36,7 @@ def _source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
 
 @pytest.fixture(scope="module", name="rated")
 def _rated(source: Source) -> tuple[RatedRun, ...]:
-    return HostRates(source).rated(source.store.runs()[0].host_hash)
+    return HostRates(source).rated(source.store.runs()[0].host_hash, source.store.runs())
 
 
 def test_a_verdict_is_of_the_newest_run_that_has_both(source: Source, rated: tuple[RatedRun, ...]):

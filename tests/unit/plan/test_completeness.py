@@ -20,7 +20,7 @@ CHANGED = CoreDistance(before=30, after=150)
 
 def classify(distances: Sequence[CoreDistance | None]) -> list[str]:
     return [
-        "only" if d is None else {30.0: "near", 150.0: "far"}[d.before] if d.before == d.after else "mixed"
+        "single" if d is None else {30.0: "near", 150.0: "far"}[d.before] if d.before == d.after else "mixed"
         for d in distances
     ]
 
@@ -58,7 +58,7 @@ def survey(names: tuple[str, ...], needed: int = 2, **experiment: object) -> Pla
 def test_nothing_measured_yet() -> None:
     found = stand(survey(("a", "b")), [])
     assert not found.enough
-    assert found.placement == "only"
+    assert found.placement == "single"
     assert {cell: lack.text for cell, lack in found.missing.items()} == dict.fromkeys(
         ("a/p2p/64", "b/p2p/64"), "0 of 2 rounds"
     )

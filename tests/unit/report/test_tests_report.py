@@ -220,7 +220,7 @@ def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison)
 
 def irregular(test: MeasuredTest, load_pps: int) -> MeasuredTest:
     """Return a test whose reference is the lower bound of a search that ended at `max_load_pps`."""
-    base = Reference(of="NDR", load_pps=load_pps, regular=False, placement_class="only")
+    base = Reference(of="NDR", load_pps=load_pps, regular=False, placement_class="single")
     if test.table is None:
         return test.model_copy(update={"reference": base})
     return test.model_copy(update={"table": test.table.model_copy(update={"reference": base})})

@@ -71,7 +71,7 @@ class WatchedSite(SimulatedSite):
 
 
 def classify_all_alike(distances: Sequence[CoreDistance | None]) -> list[str]:
-    return ["only"] * len(distances)
+    return ["single"] * len(distances)
 
 
 def variant(name: str = "sim-a", **options: object) -> Variant:

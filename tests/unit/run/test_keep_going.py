@@ -60,7 +60,7 @@ def test_a_variant_that_fails_is_given_up_and_the_others_go_on(
 
 def test_later_rounds_measure_only_what_lacks(store: Store) -> None:
     """The first point of sim-a's curve is in another class; sim-b has all it needs after two rounds."""
-    tools = Tools(classify=lambda found: ["mixed" if index == 0 else "only" for index in range(len(found))])
+    tools = Tools(classify=lambda found: ["mixed" if index == 0 else "single" for index in range(len(found))])
     repetitions = {"needed": 2, "max_rounds": 5, "only_lacking": True}
     tests = ({"kind": "latency", "fixed_load_pps": 1000, "fractions": (), "duration_s": 0.1},)
     run = runner(store, tools=tools).start(study(TWO, repetitions=repetitions, tests=tests))

@@ -43,7 +43,7 @@ class _Bench:
         return SimpleNamespace(wanted=self.wanted)
 
     def labels(self) -> list[str]:
-        return list(self.seen) if len(self.seen) >= self.blind else ["only"] * len(self.seen)
+        return list(self.seen) if len(self.seen) >= self.blind else ["single"] * len(self.seen)
 
     def measure(self, trials: int = 1) -> str:
         took = [self.to_come.pop(0) for _ in range(trials)]

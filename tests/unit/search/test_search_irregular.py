@@ -274,7 +274,7 @@ def test_a_search_whose_first_trial_was_not_what_it_seemed_restarts():
     measurer = FakeMeasurer(distances=places)
     result = find(measurer, rule=RULE)
     assert result.regular
-    assert result.placement.label == "only"
+    assert result.placement.label == "single"
     assert len(measurer.calls) == 1 + result.trials + result.placement.rejected_trials
     assert result.placement.rejected_trials == 2, "the mixed one, which no class was known for, and the far one"
 

@@ -80,4 +80,4 @@ def test_a_trial_counts_lost_and_unsent_on_the_intended_load():
 
 
 def test_without_a_rule_a_host_has_one_class():
-    assert find(FakeMeasurer(), rule=PlacementRule()).placement.label == "only"
+    assert find(FakeMeasurer(), rule=PlacementRule()).placement.label == "single"

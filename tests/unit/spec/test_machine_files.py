@@ -97,7 +97,7 @@ A_TALK = "      - {name: talk, link: talk, address: 10.9.2.10}\n"
 B_TALK = "      - {name: talk, link: talk, address: 10.9.2.11}\n"
 GROUP = "  - {name: both, policy: anti-affinity, machines: [a, b]}\n"
 WRONG = {
-    "link that nobody uses": (TALK, TALK + "  - {name: idle, cidr: 10.9.3.0/24}\n", "nobody uses link 'idle'", "idle"),
+    "link that nobody uses": (TALK, TALK + "  - {name: idle, cidr: 10.9.3.0/24}\n", "no port uses link 'idle'", "idle"),
     "link with one end": (B_TALK, "", "link 'talk' joins nothing", "name: talk, cidr"),
     "port on an unknown link": (
         A_TALK,

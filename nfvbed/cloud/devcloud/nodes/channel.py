@@ -24,7 +24,7 @@ class Command:
     argv: tuple[str, ...]
     user: str = "root"
     environment: tuple[tuple[str, str], ...] = ()
-    """Variables beside the usual ones; passwords go here or into `input`, as arguments can be read by all."""
+    """Variables beside the default ones; passwords go here or into `input`, as arguments can be read by all."""
     input: str = ""
     timeout_s: float = 60.0
 

@@ -31,7 +31,7 @@ _USUAL = {
 DASHBOARD_PORT = int(os.environ.get("NFVBED_DASHBOARD_PORT", "8080"))
 """Of nfvbed's own dashboard on this machine's loopback, which Horizon's panel asks and leads to."""
 PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
-"""Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
+"""Of the APIs: ten thousand above the default ones, so that they are free on this machine's loopback too. Two clouds on
 one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
 SWITCH_PAGES = 256
 """Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""

@@ -22,7 +22,7 @@ def old_switch(tmp_path, monkeypatch):
     ("options", "reason", "fix"),
     [
         ({"pmd_maxsleep_us": 50}, "no pmd-maxsleep: version 2.17", "pmd_maxsleep_us: 0"),
-        ({"rxq_affinity": {"p0": (0,)}}, "leaves nobody to poll p1", "leave a thread free"),
+        ({"rxq_affinity": {"p0": (0,)}}, "leaves no thread to poll p1", "leave a thread free"),
         ({"n_rxq": 17}, "receive on as many queues as their other side sends on", "n_rxq: 16 at most"),
     ],
 )

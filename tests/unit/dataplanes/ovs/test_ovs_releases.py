@@ -11,7 +11,7 @@ from nfvbed.dataplanes.ovs import fdb, pmd, reading, rxq
 from nfvbed.dataplanes.ovs.afxdp import modes
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.errors import DeployError
-from nfvbed.records.drops import USUAL, Cause, CounterSource
+from nfvbed.records.drops import DEFAULT_MEANINGS, Cause, CounterSource
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, statuses
 
 PACKAGE = Path(nfvbed.__file__).parent
@@ -51,7 +51,7 @@ def test_the_counters_of_drops_are_there(version):
     counted = dict(line.split() for line in answer(version, "coverage-read-counter").splitlines())
     drops = reading.datapath_drops(answer(version, "coverage-show"))
     assert {name for name, count in counted.items() if int(count)} <= set(drops)
-    assert [name for name in drops if USUAL.of(name, CounterSource.OVS).cause is Cause.UNKNOWN] == []
+    assert [name for name in drops if DEFAULT_MEANINGS.of(name, CounterSource.OVS).cause is Cause.UNKNOWN] == []
     assert drops["drop_action_of_pipeline"] > 0
 
 

@@ -13,7 +13,7 @@ from pycrate_mobile.TS24301_EMM import (
 )
 from pycrate_mobile.TS24301_ESM import ESMActDefaultEPSBearerCtxtRequest, ESMInformationRequest
 
-from nfvbed.spec.corenetwork import USUAL
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK
 from nfvbed.vnfs.epc.authentication import DOWNLINK, EIA2, Milenage, eia2, kasme, nas_integrity_key
 
 SGW = IPv4Address("198.18.255.1")
@@ -37,7 +37,7 @@ SETUP_RESPONSE = s1ap(
         (
             105,
             "ServedGUMMEIs",
-            [{"servedPLMNs": [USUAL.plmn_bytes], "servedGroupIDs": [b"\0\2"], "servedMMECs": [b"\1"]}],
+            [{"servedPLMNs": [DEFAULT_NETWORK.plmn_bytes], "servedGroupIDs": [b"\0\2"], "servedMMECs": [b"\1"]}],
         ),
         (87, "RelativeMMECapacity", 255),
     ],
@@ -100,7 +100,7 @@ class Network:
         self.concealed = bytes(a ^ b for a, b in zip(sqn, sim.anonymity_key(RAND), strict=True))
         self.autn = self.concealed + AMF + sim.mac(RAND, sqn, AMF)
         keys = sim.cipher_key(RAND), sim.integrity_key(RAND)
-        self.key = nas_integrity_key(kasme(*keys, USUAL.plmn_bytes, self.concealed), EIA2)
+        self.key = nas_integrity_key(kasme(*keys, DEFAULT_NETWORK.plmn_bytes, self.concealed), EIA2)
 
     def protected(self, message, header=2):
         body = bytes([self._sent]) + bytes(message)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork, apn_bytes
+from nfvbed.spec.corenetwork import DEFAULT_NETWORK, CoreNetwork, apn_bytes
 from nfvbed.vnfs.epc import network as places
 from nfvbed.vnfs.epc import s1ap
 from nfvbed.vnfs.epc.configuration import NextepcPaths, rendered
@@ -24,13 +24,13 @@ def test_codes_of_two_and_three_digits_are_told_apart_on_the_wire(plmn, wire):
 
 
 def test_labels_of_an_access_point_name_have_their_lengths():
-    assert apn_bytes(USUAL.apn) == b"\x08internet"
+    assert apn_bytes(DEFAULT_NETWORK.apn) == b"\x08internet"
     assert apn_bytes(OTHER.apn) == b"\x03ims\x07example"
 
 
 def test_the_mme_is_configured_for_it():
     installed = NextepcPaths(Path("lib"), Path("log"))
-    for network in (USUAL, OTHER):
+    for network in (DEFAULT_NETWORK, OTHER):
         mme = yaml.safe_load(rendered("mme", installed, places.ADDRESSES, network))["mme"]
         plmn = {"mcc": network.plmn[:3], "mnc": network.plmn[3:]}
         assert mme["tai"] == {"plmn_id": plmn, "tac": network.tac}
@@ -54,5 +54,5 @@ def test_subscribers_are_of_it():
 )
 def test_the_enb_names_it_in_every_message_that_has_it(message):
     sent = message(OTHER)
-    assert OTHER.plmn_bytes in sent and USUAL.plmn_bytes not in sent
+    assert OTHER.plmn_bytes in sent and DEFAULT_NETWORK.plmn_bytes not in sent
     assert OTHER.plmn_bytes + b"\x00\x07" in sent or b"\x00\x07" in sent
