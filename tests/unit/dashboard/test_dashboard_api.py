@@ -100,8 +100,8 @@ def test_only_reading_is_possible(client: TestClient):
     assert {method for path in described["paths"].values() for method in path} == {"get"}
     assert set(described["paths"]) == {
         "/api/overview", "/api/runs", "/api/runs/{name}", "/api/runs/{name}/annotations",
-        "/api/runs/{name}/trials", "/api/runs/{name}/why", "/api/runs/{name}/doctor", "/api/compare", "/api/method",
-        "/api/deployments", "/api/trend", "/api/trend/series", "/api/published", "/api/recommend",
+        "/api/runs/{name}/trials", "/api/runs/{name}/why", "/api/runs/{name}/doctor", "/api/compare", "/api/diff",
+        "/api/method", "/api/deployments", "/api/trend", "/api/trend/series", "/api/published", "/api/recommend",
     }  # fmt: skip
 
 

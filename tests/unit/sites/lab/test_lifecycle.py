@@ -108,7 +108,7 @@ def test_the_topology_has_as_many_vnfs_side_by_side(left, topology, vnfs, scaled
     [
         ("pvvp", 3, "every frame passes all of them in turn"),
         ("v2v", 1, "they are ends of the path"),
-        ("pvp", 3, "1: pvp, 2: pvpv"),
+        ("pvp", 3, "1: pvp, 2: pvpv, 4: pvpv4, 8: pvpv8"),
     ],
 )
 def test_what_cannot_be_scaled_is_unsupported_with_the_reason(left, topology, vnfs, observed):
