@@ -43,6 +43,11 @@ SAVED = sorted(PAGES.keys() - {"choose", "choose-before", "problem"})
 """Views: a form that nothing was chosen in is none."""
 SHOWN = {"light": 1280, "dark": 400}
 PATIENCE_MS = 120_000
+UNFOLDED = """(one) => {
+  for (let part = one.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  one.scrollIntoView();
+}"""
+"""Opens what a figure is folded in, and shows it."""
 
 
 @pytest.fixture(scope="module", name="address")
@@ -164,7 +169,7 @@ def test_figures_of_other_pages_are_drawn_to_be_touched(browser: Browser, addres
     figures = page.locator("figure[data-live]")
     for place in range(figures.count()):
         figure = figures.nth(place)
-        figure.evaluate("(one) => { one.closest('details').open = true; one.scrollIntoView() }")
+        figure.evaluate(UNFOLDED)
         figure.and_(page.locator("[data-drawn=yes]")).wait_for()
     assert errors == [] and [url for url in requests if not url.startswith((address, "data:"))] == []
     if name == "trend":

@@ -75,6 +75,40 @@ def test_a_simulated_experiment_by_mouse(browser: Browser, address: str, tmp_pat
     page.close()
 
 
+FEW = 10
+COUNTED = (
+    """addEventListener("pointerdown", () => sessionStorage.clicks = Number(sessionStorage.clicks ?? 0) + 1, true)"""
+)
+
+
+def test_few_clicks_lead_from_the_first_page_to_a_run(browser: Browser, address: str, capsys):
+    """By mouse, through variants that are searched, topology, suite and plan; a choice from a list counts as two."""
+    page, _, errors = opened(browser, "light")
+    page.add_init_script(COUNTED)
+    page.goto(address)
+    page.get_by_role("link", name="Start", exact=True).click()
+    page.locator("input[data-search=variants]").click()
+    page.keyboard.type("simulated")
+    page.locator("#variants input:visible").first.click()
+    page.locator("input[name=topology]").click()
+    page.keyboard.type("p2p")
+    page.locator("select[name=experiment]").select_option("simulated")
+    page.get_by_role("button", name="Show the plan").click()
+    page.get_by_role("button", name="Run the experiment").click()
+    page.wait_for_url("**/jobs/2*")
+    page.locator("#job-state a.measured").wait_for(timeout=PATIENCE_MS)
+    clicks = int(page.evaluate("sessionStorage.clicks")) + 2
+    with capsys.disabled():
+        print(f"\n{clicks} clicks from the first page to a run that started")
+    assert clicks <= FEW
+    cancel = page.get_by_role("button", name="Cancel")
+    if cancel.count():
+        cancel.click()
+    page.locator(".headline", has_text=re.compile("exit status")).wait_for(timeout=PATIENCE_MS)
+    assert errors == []
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", SHOWN)
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_for_operators_is_sound(browser: Browser, address: str, tmp_path: Path, name: str, scheme: str):
