@@ -5,6 +5,9 @@ import operator
 import re
 import subprocess
 import sys
+import time
+import zlib
+from base64 import b64decode
 from functools import partial
 
 import pytest
@@ -183,6 +186,22 @@ def test_connections_of_a_guest_with_itself(idle):
     assert [len(port["rx"]) for port in idle.ask("queues")["ports"]] == [1, 1]
 
 
+def test_a_tool_is_started_waited_for_and_read(idle):
+    info = idle.ask("info")
+    assert {"iperf3", "netperf", "netserver", "sockperf"} == set(info["tools"])
+    assert "cubic" in info["congestion_controls"]
+    started = idle.ask("start", program="iperf3", arguments=["--version"])
+    assert idle.ask("wait", process=started["process"], timeout_ms=20_000) == {"status": 0}
+    part = zlib.decompress(b64decode(idle.ask("read", name=started["log"])["part"]))
+    assert part.startswith(b"iperf 3")
+    server = idle.ask("start", program="netserver", arguments=["-D", "-4", "-p", "12866"])["process"]
+    deadline = time.monotonic() + 60
+    while not idle.ask("listens", port=12866)["listens"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert idle.ask("end", process=server) == {"status": -9}
+
+
 @pytest.mark.parametrize(
     ("do", "keys", "words"),
     [
@@ -196,6 +215,9 @@ def test_connections_of_a_guest_with_itself(idle):
         ("stats", {}, "nothing forwards"),
         ("sysbench", {"test": "disk"}, "needs a test"),
         ("netperf", {"server": "198.18.64.9", "duration_s": 1}, "netperf failed"),
+        ("start", {"program": "sh", "arguments": ["-c", "true"]}, "no such tool"),
+        ("read", {"name": "../passwd"}, "plain name"),
+        ("lead", {"address": "198.18.0.1", "ports": MACS[:1]}, "no peer, peer_mac"),
     ],
 )
 def test_agent_refuses_with_a_reason(idle, do, keys, words):

@@ -154,8 +154,8 @@ class Ovn(LogicalNetwork, OvsDpdk):
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return the addresses of the logical router's ports as well: the generator may start before the switch."""
-        more = router_ends(options_of(request.variant, LogicalNetworkOptions)).as_control()
-        return super().ends(request).model_copy(update=more)
+        macs = router_ends(options_of(request.variant, LogicalNetworkOptions)).destination_macs
+        return super().ends(request).model_copy(update={"destination_macs": macs})
 
 
 class OvnAfxdp(LogicalNetwork, OvsAfxdp):

@@ -2,13 +2,16 @@
 
 import subprocess
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
+from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.ovn import topology
+from nfvbed.dataplanes.ovs.ovn.adapter import Ovn
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
 from nfvbed.dataplanes.ovs.ovn.options import OvnAfxdpOptions, OvnOptions
 from nfvbed.dataplanes.ports.vhost_user import MACS
@@ -141,3 +144,9 @@ def test_on_af_xdp_it_has_the_options_of_both() -> None:
         OvnAfxdpOptions(dataplane="ovn-afxdp", flows="normal")
     with pytest.raises(UnsupportedError, match="shares the flows"):
         options.check_layout(layout("pvpv"))
+
+
+@pytest.mark.parametrize(("name", "macs"), [("ovn-router", topology.ROUTER_MACS), ("ovn", None)])
+def test_frames_to_a_router_are_sent_to_its_ports(name: str, macs: tuple[str, ...] | None) -> None:
+    request = create_autospec(DeployRequest, instance=True, variant=PROJECT.load_variant(name), layout=layout("p2p"))
+    assert Ovn().ends(request).destination_macs == macs
