@@ -286,7 +286,7 @@ def test_mixed_trials_block_a_test_and_not_the_mrr(store: Store) -> None:
     run = runner(store, tools=mixed).start(study(tests=({"kind": "mrr"}, *CURVE)))
     cell = store.cells(run.id)[0]
     assert (run.status, cell.status) == (Status.BLOCKED, Status.BLOCKED)
-    assert cell.reason == "placement: 0 of 2 repetitions of latency in class only after 3 rounds"
+    assert cell.reason == "placement: 0 of 2 repetitions of latency in class single after 3 rounds"
     assert len(store.results(run.id)) == 3, "no round is left out"
     assert runner(store).resume(run).status is Status.OK, "another rule may find what it needs"
 
