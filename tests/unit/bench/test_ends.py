@@ -41,7 +41,7 @@ def test_every_benchmark_that_make_calls_has_a_smoke():
 def test_the_generator_reaches_its_aim_or_says_in_which_class_it_does_not():
     assert result_of(9, 10, 9).problems(3) == []
     (problem,) = result_of(20, 20, 20).problems(3)
-    assert problem == "loop: 0.50 of testpmd in class only, the aim is 1"
+    assert problem == "loop: 0.50 of testpmd in class single, the aim is 1"
 
 
 def test_a_rival_that_the_aim_is_not_about_cannot_miss_it():
