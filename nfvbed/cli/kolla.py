@@ -1,5 +1,6 @@
 """`nfvbed kolla`: what kolla-ansible takes for a variant, a site of several machines, and a release."""
 
+import textwrap
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,10 @@ def upgrade_preview(
     click.echo(made.model_dump_json(indent=2) if as_json else _previewed(made).rstrip())
 
 
+LISTED_WIDTH = 80
+"""Columns of a list of names."""
+
+
 def _folder(given: str | None) -> Path | None:
     return None if given is None else Path(given)
 
@@ -141,9 +146,13 @@ def releases(variant: str | None, output: Output, root: Path | None) -> None:
                 click.echo(f"{profile.name}: {_in_full(rows[variant][profile.name])}")
             return
         table = Table("variant", *(one.name for one in profiles), box=None)
-        for name, cells in rows.items():
+        able = {name: cells for name, cells in rows.items() if any(cell["rendered"] for cell in cells.values())}
+        for name, cells in able.items():
             table.add_row(name, *(_in_short(cells[one.name]) for one in profiles))
         Console().print(table)
+        unable = ", ".join(name for name in rows if name not in able)
+        click.echo("\nunsupported with every release (nfvbed kolla releases VARIANT says why):")
+        click.echo(textwrap.fill(unable, LISTED_WIDTH, break_on_hyphens=False))
 
     output.show(
         lambda: [
