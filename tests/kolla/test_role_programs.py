@@ -257,3 +257,32 @@ def test_open_vswitch_is_told_as_soon_as_its_database_answers(tmp_path):
     )
     assert done.returncode == 0
     assert said.read_text() == "--no-wait --timeout=5 set Open_vSwitch . other_config:pmd-sleep-max=500\n"
+
+
+@pytest.mark.parametrize(
+    ("launch", "said"), [("def launch(conf, no_fork=False)", "no_fork=True"), ("def launch(conf)", "as ever")]
+)
+def test_the_macvtap_agent_is_started_in_one_process_where_it_can_be_told(tmp_path, launch, said):
+    """Doubles of Neutron's entry point and of oslo.service, as releases with and without its threads have them."""
+    known = tmp_path / "neutron-28.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: neutron\nVersion: 28\n")
+    (known / "entry_points.txt").write_text("[console_scripts]\nneutron-macvtap-agent = double:main\n")
+    (tmp_path / "double.py").write_text(
+        "def main():\n    from oslo_service import service\n    service.launch('conf')\n"
+    )
+    (tmp_path / "oslo_service").mkdir()
+    (tmp_path / "oslo_service" / "__init__.py").touch()
+    told = "f'no_fork={no_fork}'" if "no_fork" in launch else "'as ever'"
+    (tmp_path / "oslo_service" / "service.py").write_text(f"{launch}:\n    print({told})\n")
+    program = ROLES / "nfvbed_macvtap_agent" / "files" / "neutron-macvtap-agent"
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        env={"PYTHONPATH": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, f"{said}\n"), done.stderr

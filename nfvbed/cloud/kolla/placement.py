@@ -72,6 +72,11 @@ def place_without_polling(host: RackHostSpec) -> Placement:
     return Placement(isolated, tuple(sorted(set(_cores(node.all_cores for node in host.numa)) - set(isolated))))
 
 
+def place_on_shared_cores(host: RackHostSpec) -> Placement:
+    """Place guests on a machine that has its cores together with other machines, a box's: none can be a guest's own."""
+    return Placement((), _cores(node.all_cores for node in host.numa))
+
+
 def place_with_polling(name: str, host: RackHostSpec, wanted: Polling, mtus: Collection[int] = ()) -> Placement:
     """Place the switch's threads on the nodes that its NICs are attached to, and guests on what is left.
 

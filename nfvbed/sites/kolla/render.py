@@ -2,7 +2,13 @@
 
 from nfvbed.cloud.kolla import nicnames
 from nfvbed.cloud.kolla.agent import ServiceOptions
-from nfvbed.cloud.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
+from nfvbed.cloud.kolla.placement import (
+    Placement,
+    Polling,
+    place_on_shared_cores,
+    place_with_polling,
+    place_without_polling,
+)
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla import boxglobals, guests, inventory, overrides, variables
@@ -45,8 +51,7 @@ def order_pinned(pinning: Pinning, site: KollaSiteSpec, release: KollaReleaseSpe
         _check_nics(variant, site, name)
         switch = plane_of(variant).switch
         switch.check(variant, name, site.hosts[name])
-        polling = switch.polling(variant)
-        placements[name] = _placed(polling, site, name) if polling else place_without_polling(site.hosts[name])
+        placements[name] = _placed(switch.polling(variant), site, name)
     return Order(pinning, site, release, placements)
 
 
@@ -123,9 +128,11 @@ def _check_images(site: KollaSiteSpec, release: KollaReleaseSpec) -> None:
         )
 
 
-def _placed(polling: Polling, site: KollaSiteSpec, name: str) -> Placement:
+def _placed(polling: Polling | None, site: KollaSiteSpec, name: str) -> Placement:
+    host = site.hosts[name]
+    if polling is None:
+        return place_on_shared_cores(host) if site.machines == "box" else place_without_polling(host)
     try:
-        host = site.hosts[name]
         mtus = {site.networks[nic.network].mtu for nic in host.nics_of("dpdk") if nic.network is not None}
         return place_with_polling(name, host, polling, mtus)
     except ConfigurationError as failure:

@@ -73,10 +73,11 @@ def _check_generator(site: KollaSiteSpec) -> Iterator[Finding]:
 def check_flavors(
     site: KollaSiteSpec, variant: Variant, placements: Mapping[str, Placement], flavors: tuple[Flavor, ...]
 ) -> Iterator[Finding]:
-    """Find flavors whose memory no compute's hugepages hold beside the switch's share.
+    """Find flavors whose memory no compute's hugepages hold beside the switch's share, and whose vCPUs no compute has.
 
     They stop a deployment only where none of the flavors fits.
     """
+    yield from _check_cores(site, placements, flavors)
     shared = plane_of(variant).switch.is_on_dpdk
     wanting = [flavor for flavor in flavors if "hw:mem_page_size" in extra_specs(flavor, shared_pages=shared)]
     rooms = {name: _rooms(site.hosts[name], placement) for name, placement in placements.items()}
@@ -93,6 +94,37 @@ def check_flavors(
             fix="reserve hugepages of a size that divides that memory (2 MiB: hugepages_2m), or use other flavors",
             stops=shared and lacking == wanting,
         )
+
+
+def _check_cores(
+    site: KollaSiteSpec, placements: Mapping[str, Placement], flavors: tuple[Flavor, ...]
+) -> Iterator[Finding]:
+    lacking = [
+        flavor
+        for flavor in flavors
+        if not any(_has_cores(flavor, site.hosts[name], one) for name, one in placements.items())
+    ]
+    if placements and lacking:
+        seen = "; ".join(f"{name}: {len(one.shared)} and {len(one.dedicated)}" for name, one in placements.items())
+        yield Finding(
+            machine="",
+            what=f"no compute has the cores of an instance of flavor {', '.join(flavor.name for flavor in lacking)}",
+            key=f"deploy/sites/{site.name}.yml hosts.*.numa; flavors/{lacking[0].name}.yml vcpus",
+            observed=f"cores that guests share, and cores of their own: {seen}; Nova gives no instance more vCPUs than"
+            " there are",
+            fix="give computes more cores, or isolate other ones (numa.isolated); or use other flavors",
+            stops=lacking == list(flavors),
+        )
+
+
+def _has_cores(flavor: Flavor, host: RackHostSpec, placement: Placement) -> bool:
+    """Return whether Nova lets an instance be on a compute, by its cores; its total is the most that one can ask for.
+
+    Where no core is a guest's own, nfvbed says nothing of cores, and Nova has all of them for guests.
+    """
+    if not placement.dedicated:
+        return flavor.cpu_policy == "dedicated" or flavor.vcpus <= sum(len(node.all_cores) for node in host.numa)
+    return flavor.vcpus <= len(placement.dedicated if flavor.cpu_policy == "dedicated" else placement.shared)
 
 
 _Room = dict[int, dict[int, int]]

@@ -295,6 +295,29 @@ def test_flavors_that_no_hugepages_divide_are_named_and_stop_nothing_alone():
         assert only(findings(variant, flavors=large)).stops, "no instance at all would start"
 
 
+def test_flavors_with_more_vcpus_than_cores_are_named():
+    def with_one_shared_core(data):
+        for name in ("compute1", "compute2"):
+            first, second = data["hosts"][name]["numa"]
+            first |= {"cores": "0-9", "isolated": "1-9"}
+            second |= {"cores": "10-19", "isolated": "10-19"}
+            data["hosts"][name].pop("sibling_offset", None)
+
+    at = site(changed(with_one_shared_core))
+    (found,) = (one for one in findings("macvtap", at=at, flavors=FLAVORS) if "the cores of an instance" in one.what)
+    assert "default" in found.what and "pinned" not in found.what and "1 and 19" in found.observed
+    assert not found.stops
+    shared = tuple(flavor for flavor in FLAVORS if flavor.cpu_policy == "shared")
+    stopping = [one for one in findings("macvtap", at=at, flavors=shared) if "the cores of an instance" in one.what]
+    assert only(stopping).stops, "no instance at all would start"
+
+
+def test_on_cores_that_a_box_shares_no_guest_has_its_own():
+    box = PROJECT.load_site("box")
+    placement = order_pinned(pinning_of(PROJECT, box, "macvtap"), box, NEWEST).placements["compute1"]
+    assert (placement.dedicated, placement.shared) == ((), (0, 1))
+
+
 def test_roles_that_run_before_make_some_of_it_so():
     made = of_machine(lambda f: with_node(f, 1, pages={2048: 4096}))
     assert only(made).prepared_by == "nfvbed_host"
