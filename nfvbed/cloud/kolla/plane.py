@@ -48,6 +48,8 @@ class NicUse:
     """Reason why a compute has no NIC for external networks of its own; empty: it may have one."""
     instances: tuple[NicRole, ...] = ("dpdk", "external")
     """Roles of the NICs by which instances reach physical networks."""
+    has_vlan_devices: bool = False
+    """Whether a network's VLAN is a device of the kernel's on such a NIC, which Nova or the agent makes."""
     ports_are_named: bool = False
     """Whether Kolla is given names of DPDK's ports, where it takes names of devices of all others."""
     functions_made_by: str = ""

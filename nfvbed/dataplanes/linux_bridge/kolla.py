@@ -2,7 +2,7 @@
 
 from nfvbed.cloud.kolla.agent import ServiceOptions, SwitchAgent
 from nfvbed.cloud.kolla.nicnames import device
-from nfvbed.cloud.kolla.plane import KollaPlane, NeutronParts
+from nfvbed.cloud.kolla.plane import KollaPlane, NeutronParts, NicUse
 from nfvbed.cloud.kolla.release import ReleaseSupport, unsupported
 from nfvbed.cloud.kolla.uplinks import Uplink
 from nfvbed.spec.kollarelease import KollaReleaseSpec
@@ -24,5 +24,6 @@ KOLLA = KollaPlane(
         ),
         "ocata": ReleaseSupport("kolla"),
     },
+    nics=NicUse(has_vlan_devices=True),
     neutron=NeutronParts(agent=_AGENT, of_compute=(_AGENT.name,), mechanisms=("linuxbridge", "l2population")),
 )

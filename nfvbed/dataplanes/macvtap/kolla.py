@@ -24,7 +24,7 @@ KOLLA = KollaPlane(
         ),
     },
     # Its devices lie on the NIC itself.
-    nics=NicUse(role="dpdk", uplinks=()),
+    nics=NicUse(role="dpdk", uplinks=(), has_vlan_devices=True),
     neutron=NeutronParts(
         of_compute=("neutron-macvtap-agent",),
         mechanisms=("openvswitch", "macvtap", "l2population"),

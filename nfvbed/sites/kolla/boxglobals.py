@@ -50,18 +50,21 @@ class BoxHost:
     processes: int | None = None
     has_datapath: bool = True
     """Whether its kernel has Open vSwitch's datapath, loaded or to be loaded."""
+    has_vlans: bool = True
+    """The same for VLAN devices."""
 
 
 def this_host() -> BoxHost:
     """Return the kernel and the limits of this process, which the machines of a box inherit."""
     rights = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines() if ":" in line)["CapBnd"]
     if int(rights, 16) >> _CAP_SYS_RESOURCE & 1:
-        return BoxHost(has_datapath=_has_datapath())
+        return BoxHost(has_datapath=_has_datapath(), has_vlans=_has_vlans())
     return BoxHost(
         open_files=_hard(resource.RLIMIT_NOFILE),
         locked_bytes=_hard(resource.RLIMIT_MEMLOCK),
         processes=_hard(resource.RLIMIT_NPROC),
         has_datapath=_has_datapath(),
+        has_vlans=_has_vlans(),
     )
 
 
@@ -98,11 +101,11 @@ def rendered(site: KollaSiteSpec, host: BoxHost) -> dict[str, Any]:
     }
 
 
-def require_datapath(site: KollaSiteSpec, variants: Iterable[Variant], host: BoxHost | None = None) -> None:
-    """Refuse variants that are switched by the kernel's Open vSwitch on a box whose kernel has none.
+def require_kernel(site: KollaSiteSpec, variants: Iterable[Variant], host: BoxHost | None = None) -> None:
+    """Refuse variants that need of a box's kernel what it has not: Open vSwitch's datapath, or VLAN devices.
 
-    The controller's bridges have the userspace's datapath there; a compute's would be another variant. Kolla's own
-    toolbox makes bridges of the kernel's datapath alone.
+    It is asked before a machine is started. The controller's bridges have the userspace's datapath where there is no
+    other; a compute's would be another variant. Kolla's own toolbox makes bridges of the kernel's datapath alone.
 
     Raises:
         UnsupportedError: a variant is one of those, or images are Kolla's own.
@@ -119,6 +122,15 @@ def require_datapath(site: KollaSiteSpec, variants: Iterable[Variant], host: Box
         )
     for variant in variants:
         plane = plane_of(variant)
+        if plane.nics.has_vlan_devices and not (host or this_host()).has_vlans:
+            raise UnsupportedError(
+                f"{variant.name} cannot run in a box on this machine",
+                where=f"deploy/sites/{site.name}.yml machines",
+                observed="its kernel has no VLAN devices (CONFIG_VLAN_8021Q): none is there, and no module; Nova makes"
+                " one for each network",
+                fix="modprobe 8021q, or boot a kernel that has it (CONFIG_VLAN_8021Q); or a variant whose switch"
+                " has VLANs of its own",
+            )
         if OPEN_VSWITCH.name not in plane.neutron.of_compute or plane.switch.datapath == _USERSPACE:
             continue
         if not (host or this_host()).has_datapath:
@@ -159,9 +171,15 @@ def _bounded(limits: BoxHost) -> dict[str, Any]:
 
 
 def _has_datapath() -> bool:
-    if Path("/sys/module/openvswitch").is_dir():
-        return True
-    answer = ask(["modprobe", "-n", "openvswitch"])
+    return Path("/sys/module/openvswitch").is_dir() or _can_load("openvswitch")
+
+
+def _has_vlans() -> bool:
+    return Path("/proc/net/vlan").is_dir() or _can_load("8021q")
+
+
+def _can_load(module: str) -> bool:
+    answer = ask(["modprobe", "-n", module])
     return answer is not None and answer[0] == 0
 
 

@@ -72,7 +72,7 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
     """
     plan = stages.deploying(project.root, wish.site, wish.tags) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
-    boxglobals.require_datapath(wish.site, wish.pinning.each)
+    boxglobals.require_kernel(wish.site, wish.pinning.each)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
     kollatags.require(wish.tags, tools)

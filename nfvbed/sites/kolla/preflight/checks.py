@@ -42,7 +42,7 @@ def examine_gathered(
     tried = [finding for finding in gathered.functions if finding.machine in computes]
     known = KollaVariables.of(project.root, site.name, boxglobals.rendered(site, boxglobals.this_host()))
     of_kolla = (*check_collection(project.root, site), *check_variables(site, known))
-    of_kernels = (*_check_datapath(site, pinning), *check_kernel(site, gathered.facts, known))
+    of_kernels = (*_check_box(site, pinning), *check_kernel(site, gathered.facts, known))
     return [
         *of_kolla,
         *gathered.findings,
@@ -92,9 +92,9 @@ def _plane_on(pinning: Pinning, name: str) -> KollaPlane:
     return next(needing, pinning.planes[0])
 
 
-def _check_datapath(site: KollaSiteSpec, pinning: Pinning) -> list[Finding]:
+def _check_box(site: KollaSiteSpec, pinning: Pinning) -> list[Finding]:
     try:
-        boxglobals.require_datapath(site, pinning.each)
+        boxglobals.require_kernel(site, pinning.each)
     except UnsupportedError as failure:
         return [_of_file("", failure)]
     return []

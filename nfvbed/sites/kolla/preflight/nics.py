@@ -12,6 +12,8 @@ from nfvbed.spec.rack import AF_PACKET, RackNicSpec
 
 OF_DPDK = (VFIO, "uio_pci_generic", "igb_uio")
 """Drivers that take a NIC from the kernel."""
+VLANS = "8021q"
+"""Module of the kernel's that makes VLAN devices."""
 _PACKET_SOCKET_MTU = 1500
 """MTU of DPDK's driver on packet sockets with its frames of 2048 B (its `framesz`), which have a header of their own.
 """
@@ -29,9 +31,22 @@ def check_nics(subject: Subject) -> Iterator[Finding]:
             yield from _check_driver(subject, place, nic, port)
         if subject.gives(nic):
             yield from _check_functions(subject, place, nic, port)
+    yield from _check_vlans(subject)
     yield from _check_generator(subject)
     yield from _check_iommu(subject)
     yield from _check_groups(subject)
+
+
+def _check_vlans(subject: Subject) -> Iterator[Finding]:
+    """Find a kernel without VLANs' devices; a record from before it was asked for them says nothing."""
+    if subject.spec.is_compute and subject.plane.nics.has_vlan_devices and subject.facts.modules.get(VLANS) is False:
+        yield subject.finding(
+            f"the kernel of {subject.name} has no VLAN devices, and {subject.plane.name} has one for each network",
+            "nics",
+            f"no module {VLANS}, and no /proc/net/vlan",
+            f"a kernel with CONFIG_VLAN_8021Q, or the package with its module {VLANS}; or a variant whose switch"
+            " has VLANs of its own",
+        )
 
 
 def _check_presence(subject: Subject) -> Iterator[Finding]:

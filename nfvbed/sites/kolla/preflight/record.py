@@ -62,9 +62,10 @@ MODULES = (
     "openvswitch",
     "macvtap",
     "br_netfilter",
+    "8021q",
 )
 # Where a part of the kernel is seen that has no folder below /sys/module when it is built in.
-SEEN_AT = {"af_packet": "/proc/net/packet"}
+SEEN_AT = {"af_packet": "/proc/net/packet", "8021q": "/proc/net/vlan"}
 # Of linux/genetlink.h and linux/netdev.h.
 NETLINK_GENERIC, GENL_ID_CTRL = 16, 16
 CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 3, 1, 2

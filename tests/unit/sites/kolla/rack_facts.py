@@ -4,7 +4,7 @@ from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts, NodeFacts
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap", "af_packet")
+MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap", "af_packet", "8021q")
 INTEL, MELLANOX = "0x8086", "0x15b3"
 
 

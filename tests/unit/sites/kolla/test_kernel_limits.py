@@ -168,17 +168,23 @@ def test_other_racks_get_nothing_of_it():
     assert isinstance(boxglobals.this_host(), BoxHost)
 
 
-def test_the_kernels_switch_is_refused_on_a_box_whose_kernel_has_none():
+def test_what_the_kernel_of_a_box_has_not_is_refused():
     """With Kolla's `ovs_datapath: netdev`, which the controller needs there, it would be another variant's."""
     box = BOX
     kernel, userspace = (PROJECT.load_variant(name) for name in ("ovs-kernel", "ovs-dpdk"))
     with pytest.raises(UnsupportedError, match="ovs-kernel cannot run in a box") as raised:
-        boxglobals.require_datapath(box, [userspace, kernel], BoxHost(has_datapath=False))
+        boxglobals.require_kernel(box, [userspace, kernel], BoxHost(has_datapath=False))
     assert "no Open vSwitch datapath" in raised.value.observed
-    boxglobals.require_datapath(box, [userspace], BoxHost(has_datapath=False))
-    boxglobals.require_datapath(box, [kernel], BoxHost(has_datapath=True))
-    boxglobals.require_datapath(site(), [kernel], BoxHost(has_datapath=False))
+    boxglobals.require_kernel(box, [userspace], BoxHost(has_datapath=False))
+    boxglobals.require_kernel(box, [kernel], BoxHost(has_datapath=True))
+    boxglobals.require_kernel(site(), [kernel], BoxHost(has_datapath=False))
+    macvtap = PROJECT.load_variant("macvtap")
+    with pytest.raises(UnsupportedError, match="macvtap cannot run in a box") as raised:
+        boxglobals.require_kernel(box, [macvtap], BoxHost(has_vlans=False))
+    assert "no VLAN devices" in raised.value.observed
+    boxglobals.require_kernel(box, [macvtap, userspace], BoxHost())
+    boxglobals.require_kernel(site(), [macvtap], BoxHost(has_vlans=False))
     pulls = BOX.model_copy(update={"images": "pull"})
     with pytest.raises(UnsupportedError, match="Kolla's own images cannot run in box box"):
-        boxglobals.require_datapath(pulls, [userspace], BoxHost(has_datapath=False))
-    boxglobals.require_datapath(pulls, [userspace], BoxHost(has_datapath=True))
+        boxglobals.require_kernel(pulls, [userspace], BoxHost(has_datapath=False))
+    boxglobals.require_kernel(pulls, [userspace], BoxHost(has_datapath=True))

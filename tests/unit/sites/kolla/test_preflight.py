@@ -72,6 +72,12 @@ FAULTS = {
         "driver vfio-pci",
     ),
     "kernel has it not": ("ovs-kernel", lambda f: with_port(f, 1, driver="vfio-pci"), "nics[1].driver", "vfio-pci"),
+    "no VLAN devices": (
+        "macvtap",
+        lambda f: f.model_copy(update={"modules": {**f.modules, "8021q": False}}),
+        "nics",
+        "no /proc/net/vlan",
+    ),
     "no driver": ("ovs-dpdk", lambda f: f.model_copy(update={"modules": {}}), "nics[1].driver", "no such module"),
     "no functions": ("sriov", lambda f: with_port(f, 2, total_functions=0), "nics[2].functions", "no SR-IOV"),
     "too many functions": ("sriov", lambda f: with_port(f, 2, total_functions=4), "nics[2].functions", "totalvfs: 4"),
