@@ -80,7 +80,8 @@ def plan(second: str) -> tuple[Words, ...]:
     """Return the steps up to the comparison, in order."""
     return (
         ("rack", "start", *SITE),
-        ("doctor", *SITE, "--variant", FIRST),
+        # Both, before the first one's twenty minutes.
+        *(("doctor", *SITE, "--variant", variant) for variant in (FIRST, second)),
         ("deploy", FIRST, *SITE),
         ("rack", "status", *SITE),
         *(("rack", "shell", *SITE, machine, "docker", "ps") for machine in ("controller", "compute1", "compute2")),

@@ -84,7 +84,7 @@ def test_two_data_planes_are_measured_and_compared_and_all_is_taken_down(demo, c
     assert said[-3] == "compare run-1 run-2"
     assert not demo.RECORD.exists()
     shown = capsys.readouterr().out
-    assert "2 s   3 deploy ovs-dpdk --site box" in shown and "MiB of memory" in shown
+    assert "2 s   4 deploy ovs-dpdk --site box" in shown and "MiB of memory" in shown
     assert "nothing is left behind" in shown
 
 
