@@ -130,7 +130,7 @@ demo: build ## deploy two data planes, measure and compare them, write a page
 demo-openstack: build devcloud-packages images ## an OpenStack on this machine: VNFs through Tacker on two data planes
 	@$(PYTHON) demo/openstack.py
 
-# Second data plane of the demonstration: `make demo-kolla SECOND=macvtap`.
+# Second data plane of the demonstration: `make demo-kolla SECOND=ovs-kernel`.
 SECOND ?= ovs-afxdp
 
 .PHONY: demo-kolla
