@@ -267,17 +267,28 @@ SLEEPING = ("3.1", "3.5", "4.0")
 """Releases whose polling threads can sleep, so that two hosts can share a core."""
 
 
+def root_of(variant):
+    """Return the root of a release's packages.
+
+    The tier slow unpacks the newest. Older ones are downloads of their own, which `make releases` makes on demand; a
+    test of one that is not there is skipped, and says that.
+
+    Raises:
+        PrerequisiteError: the newest is not there.
+    """
+    try:
+        return binaries_of(variant.options).root
+    except PrerequisiteError as missing:
+        if variant.options.release == get_args(ReleaseName)[-1]:
+            raise
+        pytest.skip(str(missing))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "release"), [(name, one) for name, known in OF_RELEASES.items() for one in known])
 def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, name, release):
-    """The newest, which the tier slow unpacks, and the others of which there is a root: `make releases` unpacks all."""
     variant = validated(name, release=release)
-    try:
-        root = binaries_of(variant.options).root
-    except PrerequisiteError as missing:
-        if release == get_args(ReleaseName)[-1]:
-            raise
-        pytest.skip(str(missing))
+    root = root_of(variant)
     with deployed(Case(variant, "p2p"), tmp_path) as plane:
         versions = plane.deployment.versions
         packages = dict(line.split() for line in (root / "packages.txt").read_text().splitlines()[1:])
@@ -296,10 +307,7 @@ def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, nam
 @pytest.mark.parametrize("release", SLEEPING)
 def test_two_hosts_of_a_release_pass_every_frame_through_their_tunnel(tmp_path, release):
     variant = validated("ovs-overlay-geneve", release=release, underlay="veth", rules=0)
-    try:
-        binaries_of(variant.options)
-    except PrerequisiteError as missing:
-        pytest.skip(str(missing))
+    root_of(variant)
     with deployed(Case(variant, "p2p"), tmp_path) as plane:
         assert plane.deployment.versions["openvswitch"].startswith(f"{release}.")
         assert_counted(plane)

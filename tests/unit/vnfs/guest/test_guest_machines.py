@@ -4,13 +4,13 @@ import pytest
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfKind, VnfPort
-from nfvbed.vnfs.guest import machines as guests
 from nfvbed.vnfs.guest.beside import check_memory
 from nfvbed.vnfs.guest.connections import ConnectionsRun, Pair
 from nfvbed.vnfs.guest.machines import Machine, absence, machines, paused
 from nfvbed.vnfs.guest.sysbench import CpuLoad, MemoryLoad, sysbench
 from nfvbed.vnfs.vm.agent import AgentRefused
 from nfvbed.vnfs.vm.state import GuestState
+from tests.unit.vnfs.guest.fake_agents import FakeAgents
 
 MACS = ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
 
@@ -48,31 +48,6 @@ def test_absence_has_its_reason(handles, words):
     reason = absence(deployment(*handles))
     assert words in reason if words else not reason
     assert len(machines(deployment(*handles))) == (0 if words else len(handles))
-
-
-class FakeAgents:
-    """Answers for all guests; keeps what was asked."""
-
-    def __init__(self, monkeypatch, **answers):
-        self.asked = []
-        self.answers = answers
-        log = self
-
-        class Fake:
-            def __init__(self, path):
-                self.name = path.name
-
-            def ask(self, do, keys=None, *, timeout_s=0.0):
-                log.asked.append((self.name, do, dict(keys or {})))
-                answer = log.answers.get(do, {})
-                if isinstance(answer, Exception):
-                    raise answer
-                return answer() if callable(answer) else answer
-
-        monkeypatch.setattr(guests, "Agent", Fake)
-
-    def verbs(self):
-        return [(name, do) for name, do, _ in self.asked]
 
 
 TWO = (Machine(handle()), Machine(handle("vnf2")))
@@ -140,7 +115,7 @@ def test_connections_are_counted_by_queue(monkeypatch):
     readings = iter(([0, 0], [10, 0], [300, 700], [1010, 5]))
     agents = FakeAgents(
         monkeypatch,
-        queues=lambda: {"ports": [dict.fromkeys(("tx", "rx"), next(readings))]},
+        queues=lambda *_: {"ports": [dict.fromkeys(("tx", "rx"), next(readings))]},
         info={"cpus": [0, 1]},
         netperf={
             "test": "TCP_STREAM",

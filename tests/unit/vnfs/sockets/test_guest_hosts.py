@@ -9,7 +9,6 @@ from nfvbed.errors import GeneratorError, OnboardError, PrerequisiteError
 from nfvbed.host.network import links
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfKind, VnfPort
 from nfvbed.traffic.sockets.hosts import Listener
-from nfvbed.vnfs.guest import machines as guests
 from nfvbed.vnfs.guest.machines import machines
 from nfvbed.vnfs.sockets import guest_hosts as guest_hosts_module
 from nfvbed.vnfs.sockets.devices import GSO, SCATTER, TSO
@@ -17,6 +16,7 @@ from nfvbed.vnfs.sockets.ends import are_guests, tools_of, why_not
 from nfvbed.vnfs.sockets.guest_hosts import GuestCores, guest_hosts
 from nfvbed.vnfs.vm.agent import AgentRefused
 from nfvbed.vnfs.vm.state import GuestState
+from tests.unit.vnfs.guest.fake_agents import FakeAgents
 
 MACS = ("02:4e:46:56:11:00", "02:4e:46:56:12:00")
 INFO = {
@@ -50,35 +50,9 @@ def deployment(topology="v2v", **changes):
     return Deployment(id="x", variant="v", site="lab", topology=topology, ports=(), vnfs=vnfs)
 
 
-class Agents:
-    """Answers for both guests, and keeps what was asked."""
-
-    def __init__(self, monkeypatch):
-        self.asked = []
-        self.answers = {"info": INFO}
-        log = self
-
-        class Fake:
-            def __init__(self, path):
-                self.name = path.name
-
-            def ask(self, do, keys=None, *, timeout_s=0.0):
-                log.asked.append((self.name, do, dict(keys or {})))
-                answer = log.answers.get(do, {})
-                answer = answer(self.name, dict(keys or {})) if callable(answer) else answer
-                if isinstance(answer, Exception):
-                    raise answer
-                return answer
-
-        monkeypatch.setattr(guests, "Agent", Fake)
-
-    def of(self, do):
-        return [(name, keys) for name, asked, keys in self.asked if asked == do]
-
-
 @pytest.fixture(name="agents")
 def _agents(monkeypatch):
-    return Agents(monkeypatch)
+    return FakeAgents(monkeypatch, info=INFO)
 
 
 @pytest.fixture(name="ends")
