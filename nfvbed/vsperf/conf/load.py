@@ -51,6 +51,6 @@ def _map(draft: Draft, generator: SettingValue, wanted: SettingValue) -> None:
     memory = wanted.at("load_memory")
     if memory.value and "m" in kinds:
         neighbour["memory_percent"] = number(draft, memory, 0, 100)
-        draft.differs(memory, "refused where it is more than 90 % of the free memory; VSPERF starts it all the same")
+        draft.differs(memory, "above 90 % of what is available it is refused; VSPERF has no such bound")
     draft.put("neighbour", neighbour, wanted)
     draft.differs(generator, "stress-ng runs on cores without packet work, where there are any; VSPERF's on any core")
