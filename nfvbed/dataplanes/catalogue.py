@@ -4,7 +4,7 @@ A room is a package. Its module `options` has the model of a variant's options, 
 `adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
 are not; adapters are imported when they are asked for: one whose library is missing takes nobody else down.
 Where kolla-ansible can deploy the data plane, its module `kolla` has the record for that, `KOLLA`; a room of several
-data planes has a tuple of them.
+data planes has a tuple of them. Where VSPERF measures it too, its module `vsperf` has the record for that, `VSPERF`.
 """
 
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.dataplanes.quirks import Quirks
+from nfvbed.dataplanes.vsperfswitch import VsperfSwitch
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
@@ -102,6 +103,11 @@ class Catalogue:
                 raise InternalError(f"there is no record for Kolla of {name!r}", where=f"{self._rooms[name]}.kolla")
             (found[name],) = own
         return MappingProxyType(found)
+
+    @cached_property
+    def vsperf(self) -> tuple[VsperfSwitch, ...]:
+        """Return the records of the data planes that VSPERF measures too."""
+        return tuple(module.VSPERF for module in self.modules("vsperf").values())
 
     def kolla_plane(self, name: str) -> KollaPlane:
         """Return a data plane's record for Kolla; where it has none, one that no release supports."""

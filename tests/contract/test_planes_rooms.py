@@ -55,6 +55,7 @@ HINTS = (
     "nfvbed/vnfs/offload.py",
     "nfvbed/vnfs/price.py",
     "nfvbed/vnfs/process/life.py",
+    "nfvbed/vsperf/conf/nics.py",
 )
 EXAMPLES = ("nfvbed/cli/explain.py", "nfvbed/errors.py", "nfvbed/plan/cells.py", "nfvbed/records/trial.py")
 MAY = {
@@ -74,12 +75,12 @@ MAY = {
     "nfvbed/vnfs/descriptors/epa.py": "a word of TOSCA's",
     "nfvbed/vnfs/descriptors/legacy.py": "a word of TOSCA's",
     "nfvbed/vnfs/descriptors/solvnfd.py": "a word of SOL001's",
+    "nfvbed/vsperf/conf/released.json": "VSPERF's settings, as they were recorded",
 }
 """Files that may, and why."""
 FOLDERS = {
     "nfvbed/spec/publications/": "what others have published",
     "nfvbed/foreign/csit_test_case_": "CSIT's schema, as it was recorded",
-    "nfvbed/vsperf/conf/": "VSPERF's names of switches and tests, and what is measured for them",
 }
 """Whose files may."""
 ROOM_PATHS = tuple({f"{room.replace('.', '/')}/" for room in ROOMS.values()} | {"nfvbed/dataplanes/ovs/"})

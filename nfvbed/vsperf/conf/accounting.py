@@ -14,27 +14,28 @@ _NO_GUESTS: Final = "the VNFs are no virtual machines"
 _DEFAULT_DIFFERS: Final = "{}; VSPERF's default is something else"
 
 
-def account(draft: Draft, settings: TestSettings, matters: Collection[Relevance]) -> None:
+def account(draft: Draft, settings: TestSettings, matters: Collection[Relevance], vswitch: str) -> None:
     """Note each given setting that nfvbed does not use, and report those as missing that would change a measurement.
 
     Args:
         draft: gets what is missing, and the notes.
         matters: the test's features: a setting of another feature changes nothing, in VSPERF as here.
+        vswitch: the test's switch, by VSWITCH; a setting of another one changes nothing either.
     """
     for name in settings.given():
         if name in UNREAD:
             draft.unused(SettingValue(name, None, None), _UNREAD)
         elif name in SETTINGS:
-            _account(draft, settings, name, matters)
+            _account(draft, settings, name, matters, vswitch)
 
 
-def _account(draft: Draft, settings: TestSettings, name: str, matters: Collection[Relevance]) -> None:
+def _account(draft: Draft, settings: TestSettings, name: str, matters: Collection[Relevance], vswitch: str) -> None:
     setting, found = SETTINGS[name], settings.raw(name)
     if found is None:
         return
     if setting.treatment is Treatment.NOTED:
         draft.unused(found, setting.reason, is_default=settings.is_as_released(found))
-    elif setting.matters not in matters:
+    elif not setting.matters_in(matters, vswitch):
         if setting.matters is Relevance.GUESTS and Relevance.VNFS in matters:
             draft.unused(found, _NO_GUESTS, is_default=settings.is_as_released(found))
     elif setting.treatment is Treatment.MISSING:

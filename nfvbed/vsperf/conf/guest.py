@@ -11,7 +11,7 @@ from nfvbed.spec.vnf import VnfSpec
 from nfvbed.vsperf.conf.draft import Draft, one_of
 from nfvbed.vsperf.conf.guestflavor import map_flavor, queues_of, same_for_all
 from nfvbed.vsperf.conf.settings import TestSettings
-from nfvbed.vsperf.conf.testids import WITH_VNIC
+from nfvbed.vsperf.conf.testids import SWITCH_OF
 from nfvbed.vsperf.conf.testpmd import PARAMS, GuestTestpmd, map_testpmd
 from nfvbed.vsperf.conf.treatment import Relevance
 
@@ -61,7 +61,7 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
     vnf, flavor = catalogue.load_vnf(VNF), None
     if kind is VnfKind.VM:
         # Left open where it makes no difference, so that another variant can be measured beside.
-        if not set(draft.experiment.get("variants", ())) <= set(WITH_VNIC.get(vnic, ())):
+        if not set(draft.experiment.get("variants", ())) <= _with_vnic(vnic):
             use["vnic"] = vnic
         _image(draft, settings, use)
         flavor = map_flavor(draft, settings, vnf, catalogue)
@@ -80,6 +80,12 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
     matters = {Relevance.VNFS, *((Relevance.GUESTS,) if kind is VnfKind.VM else ())}
     matters |= {Relevance.TESTPMD} if forwards else set()
     return frozenset(matters | ({Relevance.TAPS} if found.value == _TAPS and kind is VnfKind.VM else set()))
+
+
+def _with_vnic(vnic: str) -> set[str]:
+    """Return the variants that give a virtual machine ports of this kind unasked."""
+    alike = [switch for switch in SWITCH_OF.values() if switch.vnic == vnic]
+    return {variant for switch in alike for variant in (switch.variant, switch.on_nics)}
 
 
 def _testpmd(vnf: VnfSpec, flavor: Flavor | None, queues: int) -> GuestTestpmd:

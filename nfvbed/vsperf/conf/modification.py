@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from nfvbed.dataplanes.vsperfswitch import VsperfSwitch
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.settings import SettingValue
-from nfvbed.vsperf.conf.switch import OVS
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.tunnel import IN_SWITCH
 
@@ -14,11 +14,11 @@ _RULES: Final = "push-vlan"
 """Value of the variants' option `flows`: the same OpenFlow action as VSPERF's, `push_vlan:0x8100`."""
 
 
-def map_modification(draft: Draft, case: TestCase, variant: str | None, topology: str | None) -> None:
+def map_modification(draft: Draft, case: TestCase, switch: VsperfSwitch | None, topology: str | None) -> None:
     """Map a VLAN tag that Open vSwitch puts on each frame; VSPERF writes such rules into no other switch either.
 
     Args:
-        variant: the test's, on virtual ports; None: it has no switch.
+        switch: the test's; None: it has none.
         topology: of the test; None: there is none.
     """
     if not case.keywords.get(KEYWORD):
@@ -26,7 +26,7 @@ def map_modification(draft: Draft, case: TestCase, variant: str | None, topology
     found = SettingValue(KEYWORD, case.keywords[KEYWORD], case.place_of(KEYWORD))
     if str(found.value).lower() != VLAN:
         draft.lacks("frames are changed by the switch by a VLAN tag alone", found)
-    elif variant not in OVS:
+    elif switch is None or not switch.tags_frames:
         draft.lacks("frames are changed by Open vSwitch alone", found)
     elif topology != "p2p" or case.deployment == IN_SWITCH:
         draft.lacks("frames are changed between two ports outside alone", found)

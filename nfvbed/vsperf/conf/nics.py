@@ -4,24 +4,24 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from nfvbed.dataplanes.vsperfswitch import VsperfSwitch
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.pci import ENDS
 from nfvbed.spec.site import SiteSpec
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
-from nfvbed.vsperf.conf.testids import ON_NICS
 
 SETTING: Final = "WHITELIST_NICS"
 _ADDRESS: Final = re.compile(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[01][0-9a-f]\.[0-7])(\|vf[0-9]+)?", re.IGNORECASE)
 _VIRTUAL: Final = "the switch's outer ports are virtual here, no NICs"
 
 
-def map_nics(draft: Draft, settings: TestSettings, variant: str) -> tuple[str, ...]:
+def map_nics(draft: Draft, settings: TestSettings, switch: VsperfSwitch) -> tuple[str, ...]:
     """Return the PCI addresses of the switch's two NICs; none where its outer ports are virtual.
 
     Args:
         draft: gets what is missing, or differs.
-        variant: the one that VSWITCH is, without NICs.
+        switch: the one that VSWITCH is.
     """
     found = settings.get(SETTING)
     if found is None or found.value == []:
@@ -31,7 +31,7 @@ def map_nics(draft: Draft, settings: TestSettings, variant: str) -> tuple[str, .
         return ()
     if not isinstance(found.value, list | tuple) or not all(isinstance(one, str) for one in found.value):
         raise draft.wrong(found, "give a list of PCI addresses: ['05:00.0', '05:00.1']")
-    if variant not in ON_NICS:
+    if not switch.on_nics:
         draft.lacks(_VIRTUAL, found, f"give {SETTING} = []")
         draft.defaults[SETTING] = settings.default(SETTING)
         return ()

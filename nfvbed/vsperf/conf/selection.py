@@ -24,11 +24,11 @@ from nfvbed.vsperf.conf.nics import require_cables
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
 from nfvbed.vsperf.conf.steps import KEYWORD, MissingStepError, without_steps
-from nfvbed.vsperf.conf.switch import map_switch
+from nfvbed.vsperf.conf.switch import NONE, map_switch
 from nfvbed.vsperf.conf.testcase import TestCase
-from nfvbed.vsperf.conf.testids import ON_NICS, TEST_IDS, TestKind, topology_of
+from nfvbed.vsperf.conf.testids import SWITCH_OF, TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
-from nfvbed.vsperf.conf.treatment import FEATURES_OF, Relevance
+from nfvbed.vsperf.conf.treatment import Relevance
 
 OTHERWISE: Final = ("choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",)
 NAME_PREFIX: Final = "vsperf-"
@@ -103,14 +103,14 @@ def select(
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))
     _unknown_parts(draft, case)
-    variant = map_switch(draft, own, project, case)
-    map_modification(draft, case, variant, topology)
+    switch = map_switch(draft, own, project, case)
+    map_modification(draft, case, switch, topology)
     map_load(draft, own, case)
-    matters = _of_switch(variant)
+    matters = frozenset((Relevance.ALWAYS,))
     search = _map(draft, own, kind, topology)
     if topology and layout(topology).vnfs:
         matters |= map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
-    account(draft, own, matters)
+    account(draft, own, matters, switch.vswitch if switch else NONE)
     return Selection(
         test=test,
         title=case.description,
@@ -126,11 +126,6 @@ def select(
         place=case.place,
         origins=draft.origins,
     )
-
-
-def _of_switch(variant: str | None) -> frozenset[Relevance]:
-    """Return the features of a test with a variant, among those that settings can be about."""
-    return FEATURES_OF.get(variant or "", frozenset()) | {Relevance.ALWAYS}
 
 
 def _advice(draft: Draft) -> tuple[str, ...]:
@@ -255,7 +250,8 @@ def study_of(selection: Selection, project: Project, overrides: Mapping[str, Any
         test=selection.test,
     )
     study = project.study_of(document, overrides)
-    if any(variant.name in ON_NICS.values() for variant in study.variants) and selection.nics:
+    on_nics = {switch.on_nics for switch in SWITCH_OF.values()}
+    if any(variant.name in on_nics for variant in study.variants) and selection.nics:
         require_cables(selection.nics, study.site, f"test {selection.test}")
     if not selection.variant_options:
         return study

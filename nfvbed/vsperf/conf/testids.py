@@ -7,6 +7,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
+from nfvbed.dataplanes.catalogue import CATALOGUE
+from nfvbed.dataplanes.vsperfswitch import VsperfSwitch
 from nfvbed.spec.layout import MAX_CHAIN, SIDE_BY_SIDE, layout
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.tunnel import IN_SWITCH
@@ -47,16 +49,8 @@ KIND_OF: Final[Mapping[str, TestKind]] = MappingProxyType(
     }
 )
 """By TRAFFIC['traffic_type']; a continuous stream below 100 % is `GIVEN_LOAD`."""
-VARIANT_OF: Final[Mapping[str, str]] = MappingProxyType(
-    {"OvsDpdkVhost": "ovs-dpdk", "OvsVanilla": "ovs-kernel", "VppDpdkVhost": "vpp"}
-)
-"""By VSWITCH: the variant that is the same data plane."""
-ON_NICS: Final[Mapping[str, str]] = MappingProxyType({"ovs-dpdk": "ovs-dpdk-pci", "vpp": "vpp-pci"})
-"""Variant with virtual outer ports: the same switch on NICs."""
-WITH_VNIC: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {"vhost-user": ("ovs-dpdk", "vpp", "ovs-dpdk-pci", "vpp-pci"), "tap": ("ovs-kernel", "linux-bridge")}
-)
-"""By the kind of a virtual machine's ports: the variants that give it such ports unasked."""
+SWITCH_OF: Final[Mapping[str, VsperfSwitch]] = MappingProxyType({one.vswitch: one for one in CATALOGUE.vsperf})
+"""By VSWITCH: what the data plane's room says."""
 _SERIAL: Final = re.compile(r"pvvp([0-9]*)")
 _PARALLEL: Final = re.compile(r"pvpv([0-9]*)")
 
@@ -106,7 +100,7 @@ class TestId:
     def variant(self) -> str | None:
         """The variant that the ID names itself; None: VSWITCH decides."""
         switch = dict(self.keywords).get("vSwitch")
-        return VARIANT_OF[switch] if switch else None
+        return SWITCH_OF[switch].variant if switch else None
 
     @property
     def flows(self) -> int:
@@ -125,7 +119,6 @@ class TestId:
         return TestCase(name, self.deployment, self.title, keywords, None, self.kubernetes)
 
 
-_VPP: Final = (("vSwitch", "VppDpdkVhost"),)
 _VLAN: Final = (("Frame Modification", "vlan"),)
 _TPUT: Final = "rfc2544_throughput"
 _CONT: Final = "rfc2544_continuous"
@@ -139,6 +132,15 @@ def _load(**load: Any) -> tuple[tuple[str, Any], ...]:
 
 def _overlay(operation: str) -> tuple[tuple[str, Any], ...]:
     return (("Tunnel Operation", operation),)
+
+
+def _of_switches() -> dict[str, TestId]:
+    """Return the tests whose IDs name a switch."""
+    return {
+        test.id: TestId(test.deployment, test.traffic_type, test.title, keywords=(("vSwitch", switch.vswitch),))
+        for switch in SWITCH_OF.values()
+        for test in switch.tests
+    }
 
 
 TEST_IDS: Final[Mapping[str, TestId]] = MappingProxyType(
@@ -167,15 +169,7 @@ TEST_IDS: Final[Mapping[str, TestId]] = MappingProxyType(
         "phy2phy_mem_load": TestId(
             "p2p", _TPUT, "Throughput beside memory load", keywords=_load(load=50, pattern="m", load_memory=80)
         ),
-        "phy2phy_tput_vpp": TestId("p2p", _TPUT, "VPP: throughput, port to port", keywords=_VPP),
-        "phy2phy_cont_vpp": TestId("p2p", _CONT, "VPP: continuous stream, port to port", keywords=_VPP),
-        "phy2phy_back2back_vpp": TestId("p2p", _BACK, "VPP: longest burst, port to port", keywords=_VPP),
-        "pvp_tput_vpp": TestId("pvp", _TPUT, "VPP: throughput through one VNF", keywords=_VPP),
-        "pvp_cont_vpp": TestId("pvp", _CONT, "VPP: continuous stream through one VNF", keywords=_VPP),
-        "pvp_back2back_vpp": TestId("pvp", _BACK, "VPP: longest burst through one VNF", keywords=_VPP),
-        "pvvp_tput_vpp": TestId("pvvp", _TPUT, "VPP: throughput through two VNFs", keywords=_VPP),
-        "pvvp_cont_vpp": TestId("pvvp", _CONT, "VPP: continuous stream through two VNFs", keywords=_VPP),
-        "pvvp_back2back_vpp": TestId("pvvp", _BACK, "VPP: longest burst through two VNFs", keywords=_VPP),
+        **_of_switches(),
         "vswitch_p4vp_tput": TestId("pvvp4", _TPUT, "Throughput through four VNFs"),
         "vswitch_p4vp_back2back": TestId("pvvp4", _BACK, "Longest burst without loss through four VNFs"),
         "vswitch_p4vp_cont": TestId("pvvp4", _CONT, "Continuous stream through four VNFs"),

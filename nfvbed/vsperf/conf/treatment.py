@@ -1,14 +1,19 @@
 """The treatment of every setting of VSPERF's releases: used, missing, or noted, each with its reason.
 
-No setting has a treatment by default: a name that is not here is unknown, and told as such. That every name of every
-release is here is tested on their recorded lists (`tests/unit/vsperf/released`).
+No setting has a treatment by default: a name that is not here is unknown, and told as such. Those of one switch are in
+its data plane's room. That every name of every release is known is tested on their recorded lists
+(`tests/unit/vsperf/released`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
+
+from nfvbed.dataplanes.catalogue import CATALOGUE
+from nfvbed.dataplanes.vsperfswitch import VsperfSwitch
+from nfvbed.errors import InternalError
 
 
 class Treatment(StrEnum):
@@ -31,20 +36,7 @@ class Relevance(StrEnum):
     TESTPMD = "tests whose VNFs forward with testpmd"
     TAPS = "tests whose VNFs have VNF = 'QemuVirtioNet'"
     CONTAINERS = "tests with containers"
-    OVS = "tests of Open vSwitch"
-    OVS_DPDK = "tests of Open vSwitch with DPDK"
-    OVS_KERNEL = "tests of Open vSwitch in the kernel"
-    VPP = "tests of VPP"
-
-
-FEATURES_OF: Final[Mapping[str, frozenset[Relevance]]] = MappingProxyType(
-    {
-        "ovs-dpdk": frozenset((Relevance.OVS, Relevance.OVS_DPDK)),
-        "ovs-kernel": frozenset((Relevance.OVS, Relevance.OVS_KERNEL)),
-        "vpp": frozenset((Relevance.VPP,)),
-    }
-)
-"""Features of a test's switch, by its variant."""
+    SWITCHES = "tests of some switches"
 
 
 @dataclass(frozen=True)
@@ -59,6 +51,12 @@ class Setting:
     """Of `MISSING`: values beside VSPERF's default that are what nfvbed does anyway."""
     differs: bool = False
     """Of `MISSING`: VSPERF's default is not what nfvbed does either, and a note says so."""
+    switches: frozenset[str] = frozenset()
+    """Where it matters in tests of some switches: these, by VSWITCH."""
+
+    def matters_in(self, features: Collection[Relevance], vswitch: str) -> bool:
+        """Return whether it changes a measurement in a test with these features, and this VSWITCH."""
+        return vswitch in self.switches if self.matters is Relevance.SWITCHES else self.matters in features
 
 
 def _group(setting: Setting, names: str) -> dict[str, Setting]:
@@ -93,14 +91,7 @@ _USED: Final = (
     _used("what 100 % of frame_rate is", "TRAFFICGEN_TREX_FORCE_PORT_SPEED TRAFFICGEN_TREX_PORT_SPEED"),
     _used("the variant", "VSWITCH"),
     _used("the MTU of the ports", "VSWITCH_JUMBO_FRAMES_ENABLED VSWITCH_JUMBO_FRAMES_SIZE"),
-    _used(
-        "options of the variant",
-        "VSWITCH_PMD_CPU_MASK VSWITCH_MULTI_QUEUES VSWITCHD_DPDK_CONFIG",
-        Relevance.OVS_DPDK,
-    ),
     _used("which NICs are the switch's outer ports, and their queues", "WHITELIST_NICS VSWITCH_DPDK_MULTI_QUEUES"),
-    _used("options of the variant", "VSWITCH_FLOW_TIMEOUT", Relevance.OVS),
-    _used("options of the variant", "VSWITCH_VPP_ARGS VSWITCH_VPP_L2_CONNECT_MODE", Relevance.VPP),
     _used("the overlay variant of a tunnel within the switch", "TUNNEL_TYPE"),
     _used("the noisy neighbour of tests with a Load", "LOADGEN"),
     _used("which build of the switch is measured", "PATHS"),
@@ -117,22 +108,12 @@ _USED: Final = (
 )
 
 _PLACEMENT: Final = "nfvbed decides itself which core is whose, and stores it with every result"
-_NICS: Final = "the switch's outer ports are virtual here, no NICs"
-_BUILD: Final = "the Open vSwitch that is measured is nfvbed's own"
 
 _MISSING: Final = (
-    _missing(_NICS, "NICS", accepts=([],), differs=True),
-    _missing(_NICS, "VSWITCH_VANILLA_PHY_PORT_NAMES", Relevance.OVS_KERNEL, accepts=([],), differs=True),
+    _missing("the switch's outer ports are virtual here, no NICs", "NICS", accepts=([],), differs=True),
     _missing("there are no virtual functions among the switch's outer ports", "SRIOV_ENABLED", accepts=(False,)),
     _missing("tests run on Kubernetes where they are in K8SPERFORMANCE_TESTS alone", "K8S", accepts=(False,)),
     _missing("the last-level cache is not partitioned", "LLC_ALLOCATION", accepts=(False,)),
-    _missing("rules have the fields that the path needs, and one table", "OVS_FLOW_TEMPLATE", Relevance.OVS),
-    _missing("rules are in one table", "OVS_ROUTING_TABLES", Relevance.OVS, accepts=(False,)),
-    _missing(_BUILD, "OVS_DIR OVS_DIR_USER", Relevance.OVS_DPDK),
-    _missing(_BUILD, "OVS_DIR_VANILLA", Relevance.OVS_KERNEL),
-    _missing("the threads that poll always have cores of their own", "VSWITCH_AFFINITIZATION_ON", Relevance.OVS_DPDK),
-    _missing("ovs-vswitchd is started without further arguments", "VSWITCHD_VANILLA_ARGS", Relevance.OVS_KERNEL),
-    _missing("vhost-user ports have the features that VPP gives them", "VSWITCH_VPP_VHOSTUSER_ARGS", Relevance.VPP),
     _missing("a VNF has two ports", "GUEST_NICS_NR", Relevance.VNFS),
     _missing("the guest's processor is that of the host, or emulated", "GUEST_CPU_OPTIONS", Relevance.GUESTS),
     _missing("QEMU's threads are always pinned", "VNF_AFFINITIZATION_ON", Relevance.GUESTS),
@@ -318,8 +299,35 @@ _NOTED: Final = (
     _noted(_UPLOAD, "OPNFVPOD OPNFV_INSTALLER OPNFV_URL PACKAGE_LIST"),
 )
 
+
+def _of_switches() -> dict[str, Setting]:
+    """Return the settings that the rooms of data planes declare; one of several switches matters in tests of each.
+
+    Raises:
+        InternalError: two rooms say two things of one setting.
+    """
+    found: dict[str, Setting] = {}
+    for switch in CATALOGUE.vsperf:
+        for name, setting in _of_switch(switch).items():
+            known = found.get(name, setting)
+            if replace(known, switches=setting.switches) != setting:
+                raise InternalError(f"VSPERF's setting {name} has two treatments", where=switch.vswitch)
+            found[name] = replace(setting, switches=known.switches | setting.switches)
+    return found
+
+
+def _of_switch(switch: VsperfSwitch) -> dict[str, Setting]:
+    matters, switches = Relevance.SWITCHES, frozenset((switch.vswitch,))
+    used = Setting(Treatment.USED, "options of the variant", matters, switches=switches)
+    fixed = {
+        one.name: Setting(Treatment.MISSING, one.reason, matters, one.accepts, one.differs, switches)
+        for one in switch.fixed
+    }
+    return dict.fromkeys(switch.used, used) | fixed
+
+
 SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
-    {name: setting for group in (*_USED, *_MISSING, *_NOTED) for name, setting in group.items()}
+    {name: setting for group in (*_USED, *_MISSING, *_NOTED) for name, setting in group.items()} | _of_switches()
 )
 """Every setting of VSPERF's releases; see `released.json` for the releases and their defaults."""
 KNOWN: Final = SETTINGS.keys()

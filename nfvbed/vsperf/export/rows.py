@@ -22,13 +22,15 @@ from nfvbed.report.csv.export import Value, written_once
 from nfvbed.spec.layout import chain_length, layout
 from nfvbed.units import mean_frame_size_bytes
 from nfvbed.vsperf.conf.columns import COLUMNS
-from nfvbed.vsperf.conf.testids import TEST_IDS, VARIANT_OF, TestKind
+from nfvbed.vsperf.conf.testids import SWITCH_OF, TEST_IDS, TestKind
 from nfvbed.vsperf.export.fields import OWN, TYPE_OF, own, rates, span_of_trial, times
 from nfvbed.vsperf.export.tests import COUNT_COLUMNS, kind_of, lines_of_tests
 
 MEAN_SIZE: Final = "imix_avg_framesize"
 PRESETS: Final = (Preset.MRR, Preset.PACED, Preset.COMMON)
-_VSWITCH: Final = {variant: name for name, variant in VARIANT_OF.items()}
+_VSWITCH: Final = {switch.variant: name for name, switch in SWITCH_OF.items()}
+_WITH_OWN_IDS: Final = {switch.variant for switch in SWITCH_OF.values() if switch.tests}
+"""Variants that IDs of tests name; the IDs of all others name none."""
 
 
 def to_vsperf_csv(comparison: Comparison, data: Sequence[RunData]) -> str:
@@ -134,7 +136,7 @@ def _test_id(row: CellSummary, kind: TestKind) -> str | None:
     deployment = deployment_of(row.topology)
     # To VSPERF both are continuous streams, whose load is a setting (TRAFFIC['frame_rate']) and no part of the ID.
     kind = TestKind.MAXIMUM_LOAD if kind is TestKind.GIVEN_LOAD else kind
-    variant = row.variant if row.variant == VARIANT_OF["VppDpdkVhost"] else None
+    variant = row.variant if row.variant in _WITH_OWN_IDS else None
     same = {
         name: native
         for name, native in TEST_IDS.items()

@@ -9,28 +9,21 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.vsperf.conf import Selection, read_settings, require_native, select, with_parameters
 from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, lines_of_notes
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
+from nfvbed.vsperf.conf.testids import SWITCH_OF
 from nfvbed.vsperf.conf.treatment import SETTINGS, Relevance, Treatment
 from tests.unit.vsperf.conf.conf_files import PROJECT, settings_of
 
 NOTHING = read_settings([])
 TEST_OF = {
     Relevance.ALWAYS: ("phy2phy_cont", {}),
-    Relevance.OVS: ("phy2phy_cont", {}),
-    Relevance.OVS_DPDK: ("phy2phy_cont", {}),
-    Relevance.OVS_KERNEL: ("phy2phy_cont", {"VSWITCH": "OvsVanilla"}),
-    Relevance.VPP: ("phy2phy_cont_vpp", {}),
     Relevance.VNFS: ("pvp_cont", {}),
     Relevance.GUESTS: ("pvp_cont", {}),
     Relevance.TESTPMD: ("pvp_cont", {}),
     Relevance.TAPS: ("pvp_cont", {"VSWITCH": "OvsVanilla", "VNF": "QemuVirtioNet"}),
     Relevance.CONTAINERS: ("pcp_tput", {}),
 }
-"""A test in which such settings matter, and what it takes for it."""
+"""A test in which such settings matter, and what it takes for it; where a switch's do, the VSWITCH of it is added."""
 OTHERS = {
-    Relevance.OVS: "phy2phy_cont_vpp",
-    Relevance.OVS_DPDK: "phy2phy_cont_vpp",
-    Relevance.OVS_KERNEL: "phy2phy_cont",
-    Relevance.VPP: "phy2phy_cont",
     Relevance.VNFS: "phy2phy_cont",
     Relevance.GUESTS: "phy2phy_cont",
     Relevance.TESTPMD: "phy2phy_cont",
@@ -38,6 +31,22 @@ OTHERS = {
     Relevance.CONTAINERS: "pvp_cont",
 }
 """A test in which they do not."""
+
+
+def a_test_of(name: str) -> tuple[str, dict[str, Any]]:
+    """Return a test in which a setting matters, with what it takes for it."""
+    setting = SETTINGS[name]
+    if setting.matters is Relevance.SWITCHES:
+        return "phy2phy_cont", {"VSWITCH": min(setting.switches)}
+    return TEST_OF[setting.matters]
+
+
+def another_test(name: str) -> tuple[str, dict[str, Any]] | None:
+    """Return a test in which a setting does not matter; None where it always does."""
+    setting = SETTINGS[name]
+    if setting.matters is Relevance.SWITCHES:
+        return "phy2phy_cont", {"VSWITCH": min(SWITCH_OF.keys() - setting.switches)}
+    return (OTHERS[setting.matters], {}) if setting.matters in OTHERS else None
 
 
 def of(treatment: Treatment) -> list[str]:
@@ -63,7 +72,7 @@ def other(name: str) -> Any:
 
 @pytest.mark.parametrize("name", of(Treatment.MISSING))
 def test_another_value_of_what_changes_a_measurement_is_missing(tmp_path: Path, name: str):
-    test, needed = TEST_OF[SETTINGS[name].matters]
+    test, needed = a_test_of(name)
     selection = chosen(tmp_path, test, **needed, **{name: other(name)})
     if any(same(accepted, other(name)) or same([accepted], other(name)) for accepted in SETTINGS[name].accepts):
         assert selection.missing == chosen(tmp_path, test, **needed).missing
@@ -77,15 +86,17 @@ def test_another_value_of_what_changes_a_measurement_is_missing(tmp_path: Path, 
     assert name in caught.value.fix
 
 
-@pytest.mark.parametrize("name", [name for name in of(Treatment.MISSING) if SETTINGS[name].matters in OTHERS])
+@pytest.mark.parametrize("name", [name for name in of(Treatment.MISSING) if another_test(name)])
 def test_where_it_changes_nothing_in_vsperf_either_it_is_not_missing(tmp_path: Path, name: str):
-    test = OTHERS[SETTINGS[name].matters]
-    assert chosen(tmp_path, test, **{name: other(name)}).missing == chosen(tmp_path, test).missing
+    assert (found := another_test(name))
+    test, needed = found
+    with_it, without = (chosen(tmp_path, test, **needed, **more) for more in ({name: other(name)}, {}))
+    assert with_it.missing == without.missing
 
 
 @pytest.mark.parametrize("name", of(Treatment.MISSING))
 def test_a_default_is_a_note(tmp_path: Path, name: str):
-    test, needed = TEST_OF[SETTINGS[name].matters]
+    test, needed = a_test_of(name)
     if all(name not in release.defaults for release in releases().values()):
         assert SETTINGS[name].accepts, "without a default nfvbed's own is known"
         return

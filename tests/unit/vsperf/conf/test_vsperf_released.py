@@ -12,7 +12,7 @@ from nfvbed.vsperf.conf.old import PARAMETERS, TRAFFIC_KEYWORDS, UNREAD
 from nfvbed.vsperf.conf.released import default_of, release_of, releases, same
 from nfvbed.vsperf.conf.switch import NONE
 from nfvbed.vsperf.conf.testcase import KEYWORDS, LISTS
-from nfvbed.vsperf.conf.testids import KIND_OF, VARIANT_OF, topology_of
+from nfvbed.vsperf.conf.testids import KIND_OF, SWITCH_OF, topology_of
 from nfvbed.vsperf.conf.treatment import SETTINGS, Treatment
 from tests.unit.vsperf.conf.conf_files import PROJECT
 from tests.unit.vsperf.recorded import NAMES, NEWEST, every, recorded
@@ -97,7 +97,7 @@ def union(key: str) -> set[str]:
 
 def test_values_that_are_names_are_vsperfs():
     classes = {kind: {name for one in every() for name in one.classes(kind)} for kind in ("VSWITCH", "VNF")}
-    assert set(VARIANT_OF) == classes["VSWITCH"]
+    assert set(SWITCH_OF) == classes["VSWITCH"]
     assert {*_VNIC_OF, *_WITHOUT_VNIC} == classes["VNF"]
     assert NONE in releases()[NEWEST].defaults["PATHS"]["vswitch"]
     assert set(_LOOPBACKS) == union("guest_loopbacks")
