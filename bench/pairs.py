@@ -6,7 +6,8 @@ disturbs both, and who begins changes; its interval is as wide as the disturbanc
 """
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
@@ -16,6 +17,7 @@ from pressure import wait_until_quiet
 from nfvbed.compare.rows.placement import MIXED, analyse
 from nfvbed.compare.samples.ranks import signed_rank
 from nfvbed.compare.samples.statistics import ratio_interval
+from nfvbed.errors import GeneratorError
 from nfvbed.host.cores import coredistance
 from nfvbed.records import CoreDistance
 
@@ -33,6 +35,12 @@ VARIANT = ", bursts of "
 ALPHA = 0.05
 LEAST_ROUNDS = 6
 """Fewer give no exact interval at 95 %."""
+
+CHOICE_ROUNDS = 2
+"""After so many, a loop that is short of time measures only the better variant of each side."""
+
+MOST_FAILURES = 4
+"""Trials in a row that may fail before a loop is given up: on a busy host a program may not come up in time."""
 
 Measure = Callable[[], tuple[float, float]]
 """Returns frames/s over both directions, and the share of the time in which others wanted a CPU."""
@@ -103,6 +111,12 @@ class LoopResult:
     paired: list[PairedResult] = field(default_factory=list)
     beside_mpps: dict[str, float] = field(default_factory=dict)
     """Rates that are no contest: testpmd txonly and rxonly."""
+    failures: list[str] = field(default_factory=list)
+    """Trials of which there is no rate: the side, and what failed."""
+    failed_in_a_row: int = 0
+    """How many of them were the last ones."""
+    out_of_time: bool = False
+    """Whether the loop ended because its time was over."""
 
     def problems(self, wanted: int) -> list[str]:
         """Say in which class the aim is missed; where no class can say, that the rounds show it, or cannot say either.
@@ -126,7 +140,8 @@ class LoopResult:
         if not answers:
             return [
                 f"{self.name}: no class has {wanted} undisturbed trials of both, and fewer than {LEAST_ROUNDS} rounds"
-                " moved frames: measure again with more --at-most, or on a quiet machine"
+                f" moved frames: measure again with more {'--within' if self.out_of_time else '--at-most'}, or on a"
+                " quiet machine"
             ]
         return [
             f"{self.name}: {row.ratio:.2f} ({interval[0]:.2f}-{interval[1]:.2f}) of {group_of(row.rival)} in"
@@ -156,35 +171,76 @@ class Limits:
     """Pairs; then it ends with what there is."""
     patience_s: float
     """How long one loop waits in all for others to leave the CPUs alone."""
+    within_s: float = math.inf
+    """How long one loop takes: no round begins that would not end within it, going by the longest so far."""
 
 
 def run_pairs(result: LoopResult, nfvgen: dict[str, Measure], rivals: dict[str, Measure], limits: Limits) -> None:
     """Measure pairs (rounds, with several variants) until one placement class holds enough trials of all sides.
 
-    Where none does, the rounds themselves answer: there are `at_most` of them then.
+    Where none does, the rounds themselves answer: there are `at_most` of them then, or as many as there is time for.
+    A loop in whose time there are not `at_most` rounds of all variants chooses: from then on only the better variant of
+    each side is measured, by the rounds before.
 
     Args:
         result: receives trials and classes.
         nfvgen: measures nfvgen, in each of its variants; their names begin with `nfvgen`.
         rivals: the same for testpmd in its place.
         limits: when it ends.
+
+    Raises:
+        GeneratorError: one trial after the other fails.
     """
-    patience_s = limits.patience_s
+    patience_s, began, longest_s = limits.patience_s, time.monotonic(), 0.0
+    sides = {**nfvgen, **rivals}
     for pair in range(limits.at_most):
+        left_s = began + limits.within_s - time.monotonic()
+        if longest_s > left_s:
+            result.out_of_time = True
+            break
+        if pair >= CHOICE_ROUNDS and longest_s * (limits.at_most - pair) > left_s:
+            better = _better_variants(result.trials)
+            if len(better) < len(sides):
+                sides = {side: measure for side, measure in sides.items() if side in better} or sides
+                longest_s *= len(better) / len({*nfvgen, *rivals})
+        round_began = time.monotonic()
         # Who begins changes, so that a drift favours neither.
-        sides = [*nfvgen.items(), *rivals.items()]
-        for side, measure in sides if pair % 2 == 0 else sides[::-1]:
+        for side, measure in list(sides.items())[:: 1 if pair % 2 == 0 else -1]:
+            if time.monotonic() > began + limits.within_s:
+                result.out_of_time = True
+                break
             patience_s = wait_until_quiet(PRESSURE_LIMIT, patience_s)
             before = coredistance.measure(CORES).one_way_ns
-            rate, pressure = measure()
-            after = coredistance.measure(CORES).one_way_ns
-            result.trials.append(Trial(pair, side, rate / 1e6, (before, after), pressure))
+            taken = _taken(result, side, measure)
+            if taken is not None:
+                after = coredistance.measure(CORES).one_way_ns
+                result.trials.append(Trial(pair, side, taken[0] / 1e6, (before, after), taken[1]))
+        longest_s = max(longest_s, time.monotonic() - round_began)
         counted = trials_of_classes(result.trials, result.pressure_limit)
         result.classes = [row for name, sides_of in counted.items() for row in _rows(name, sides_of)]
         result.paired = paired_of(result.trials, result.pressure_limit)
-        names = {*nfvgen, *rivals}
-        if any(min(len(found.get(name, ())) for name in names) >= limits.wanted for found in counted.values()):
+        if any(min(len(found.get(name, ())) for name in sides) >= limits.wanted for found in counted.values()):
             return
+
+
+def _taken(result: LoopResult, side: str, measure: Measure) -> tuple[float, float] | None:
+    """Measure once; None: it failed, which the result then tells."""
+    try:
+        found = measure()
+    except GeneratorError as failure:
+        result.failures.append(f"{side}: {failure.what}")
+        result.failed_in_a_row += 1
+        if result.failed_in_a_row >= MOST_FAILURES:
+            raise
+        return None
+    result.failed_in_a_row = 0
+    return found
+
+
+def _better_variants(trials: list[Trial]) -> set[str]:
+    """Return the variant of each side with the highest median."""
+    sides = _by_side(trials)
+    return {_best(sides, group) for group in dict.fromkeys(map(group_of, sides))}
 
 
 def trials_of_classes(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> dict[str, dict[str, list[float]]]:
@@ -205,9 +261,7 @@ def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> l
 
 def paired_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> list[PairedResult]:
     """Compare nfvgen with each rival round by round, whatever disturbed them."""
-    sides: dict[str, dict[int, Trial]] = {}
-    for trial in trials:
-        sides.setdefault(trial.side, {})[trial.pair] = trial
+    sides = _by_side(trials)
     groups = dict.fromkeys(group_of(side) for side in sides if group_of(side) != NFVGEN)
     if not any(group_of(side) == NFVGEN for side in sides):
         return []
@@ -215,10 +269,19 @@ def paired_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> li
     return [_paired(sides, own, _best(sides, group), pressure_limit) for group in groups]
 
 
-def _best(sides: dict[str, dict[int, Trial]], group: str) -> str:
-    """Return the variant with the highest median."""
+def _by_side(trials: list[Trial]) -> dict[str, dict[int, Trial]]:
+    sides: dict[str, dict[int, Trial]] = {}
+    for trial in trials:
+        sides.setdefault(trial.side, {})[trial.pair] = trial
+    return sides
+
+
+def _best(sides: Mapping[str, Mapping[int, Trial]], group: str) -> str:
+    """Return the variant that was measured on to the end; of several, the one with the highest median."""
     variants = [side for side in sides if group_of(side) == group]
-    return max(variants, key=lambda side: median(trial.rate_mpps for trial in sides[side].values()))
+    most = max(len(sides[side]) for side in variants)
+    longest = [side for side in variants if len(sides[side]) >= most - 1]
+    return max(longest, key=lambda side: median(trial.rate_mpps for trial in sides[side].values()))
 
 
 def _paired(sides: dict[str, dict[int, Trial]], own: str, rival: str, pressure_limit: float) -> PairedResult:

@@ -3,6 +3,8 @@
 import pairs
 import pytest
 
+from nfvbed.errors import GeneratorError
+
 
 def trial(side: str, rate: float, distance: float = 30.0, pressure: float = 0.0, after: float | None = None):
     return pairs.Trial(0, side, rate, (distance, after or distance), pressure)
@@ -86,3 +88,90 @@ def test_the_better_variant_of_nfvgen_counts_and_every_rival_has_a_row():
     assert (first.own, first.rival, first.ratio, first.others_mpps) == (many, one, 6, {few: [8]})
     assert (second.own, second.rival, second.ratio) == (many, two, 3)
     assert pairs.group_of(first.rival) == "testpmd, one core"
+
+
+@pytest.fixture(name="clock")
+def _clock(monkeypatch):
+    """A clock that only trials move, and a host that is near and quiet."""
+    now = [100.0]
+    monkeypatch.setattr(pairs, "wait_until_quiet", lambda limit, patience_s: patience_s)
+    monkeypatch.setattr(pairs.coredistance, "measure", lambda cores: type("D", (), {"one_way_ns": 30.0})())
+    monkeypatch.setattr(pairs.time, "monotonic", lambda: now[0])
+    return now
+
+
+def sides_of(clock, rates, order, takes_s=10.0):
+    """Measures of sides by their rates, each of which takes so long; all are disturbed."""
+
+    def measure(name):
+        def taken():
+            clock[0] += takes_s
+            order.append(name)
+            return rates[name], 0.9
+
+        return taken
+
+    own = {name: measure(name) for name in rates if name.startswith("nfvgen")}
+    return own, {name: measure(name) for name in rates if name.startswith("testpmd")}
+
+
+RATES = {
+    "nfvgen, bursts of 32": 2e6,
+    "nfvgen, bursts of 64": 3e6,
+    "testpmd, bursts of 32": 2e6,
+    "testpmd, bursts of 64": 1e6,
+}
+
+
+def test_a_loop_that_is_short_of_time_goes_on_with_the_better_variants_and_ends_in_time(clock):
+    result, order = pairs.LoopResult(name="loop", aim=1.0), []
+    nfvgen, rivals = sides_of(clock, RATES, order)
+    pairs.run_pairs(result, nfvgen, rivals, pairs.Limits(5, 16, 0, within_s=205))
+    assert clock[0] - 100 <= 205
+    assert sorted(order[:8]) == sorted([*RATES] * 2)
+    assert set(order[8:]) == {"nfvgen, bursts of 64", "testpmd, bursts of 32"}
+    (paired,) = result.paired
+    assert (paired.own, paired.rival, len(paired.ratios)) == ("nfvgen, bursts of 64", "testpmd, bursts of 32", 8)
+    assert paired.interval is not None
+    assert result.out_of_time
+    assert result.problems(5) == []
+
+
+def test_a_loop_that_has_time_measures_all_variants_to_the_end(clock):
+    result, order = pairs.LoopResult(name="loop", aim=1.0), []
+    nfvgen, rivals = sides_of(clock, RATES, order)
+    pairs.run_pairs(result, nfvgen, rivals, pairs.Limits(5, 7, 0, within_s=1000))
+    assert len(order) == 28
+    assert not result.out_of_time
+
+
+def test_no_trial_begins_after_the_end(clock):
+    result, order = pairs.LoopResult(name="loop", aim=1.0), []
+    nfvgen, rivals = sides_of(clock, RATES, order, takes_s=60)
+    pairs.run_pairs(result, nfvgen, rivals, pairs.Limits(5, 16, 0, within_s=100))
+    assert len(order) == 2
+    assert result.out_of_time
+    (problem,) = result.problems(5)
+    assert "more --within" in problem
+
+
+def test_a_trial_that_fails_is_told_and_left_out_and_several_in_a_row_end_the_loop(clock):
+    result, order = pairs.LoopResult(name="loop", aim=1.0), []
+    nfvgen, rivals = sides_of(clock, {"nfvgen": 2e6, "testpmd": 1e6}, order)
+    times = iter(range(100))
+
+    def failing():
+        if next(times) == 1:
+            raise GeneratorError("testpmd does not come up")
+        return rivals["testpmd"]()
+
+    pairs.run_pairs(result, nfvgen, {"testpmd": failing}, pairs.Limits(9, 8, 0))
+    assert result.failures == ["testpmd: testpmd does not come up"]
+    (paired,) = result.paired
+    assert len(paired.ratios) == 7
+
+    def broken():
+        raise GeneratorError("it does not come up")
+
+    with pytest.raises(GeneratorError):
+        pairs.run_pairs(result, {"nfvgen": broken}, {"testpmd": broken}, pairs.Limits(9, 8, 0))
