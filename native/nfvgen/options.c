@@ -181,8 +181,8 @@ static int complete(const struct options *options)
 		return wrong("port", options->engine_options.ports[0] ? "once" : "", "exactly two ports");
 	if (options->engine == &engine_dpdk && options->engine_options.core_count > options->engine_options.queues)
 		return wrong("core", "more CPUs than queues", "as many as --queues at most: a queue has one");
-	if (options->engine != &engine_dpdk && options->engine_options.core_count > 1)
-		return wrong("core", "several CPUs", "one CPU with --engine xdp");
+	if (options->engine != &engine_dpdk && options->engine_options.core_count > NFVGEN_PORTS)
+		return wrong("core", "more CPUs than ports", "one CPU with --engine xdp, or one for each port");
 	if (options->engine != &engine_dpdk && options->engine_options.queues > 1)
 		return wrong("queues", "several", "only for --engine dpdk");
 	if (options->engine_options.yield && options->engine != &engine_dpdk)

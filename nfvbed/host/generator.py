@@ -1,6 +1,8 @@
 """Starts nfvgen on a deployment's ports, where the arrangement wants it."""
 
+import logging
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -13,13 +15,19 @@ from nfvbed.patience import patient
 from nfvbed.records import Deployment, GeneratorPort
 from nfvbed.records.state import PlaneState, VnfState
 from nfvbed.spec.layout import layout
-from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.generator import Generator, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
+from nfvbed.traffic.sendercores import TRIAL_NS, SenderCores, choose_cores
+from nfvbed.units import NS_PER_S
+
+_log = logging.getLogger(__name__)
 
 GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
 """The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is reserved, this is what is taken at once."""
+_MEASURED_SIZE = 64
+"""Bytes of the frames that the cores are chosen with: the more frames, the more is a core's work."""
 _QUEUE_MIB = 48
 """More of them for each further queue pair: two rings full of the largest frames, and room for received ones."""
 
@@ -38,17 +46,39 @@ class GeneratorStarter:
         self._root = root
         self._started = 0
         self._reserved_mib = 0
+        self._sender_cores: dict[str, SenderCores] = {}
 
     def start(self, deployment: Deployment) -> Generator:
-        """Start one and wait until it is ready.
+        """Start one and wait until it is ready. Where it can have a core for each port, that is measured first, once.
 
         Raises:
             GeneratorError: it did not come up.
             PrerequisiteError: it is not built, or there is too little hugepage memory.
         """
+        if self._can_have_two_cores(deployment) and deployment.id not in self._sender_cores:
+            chosen = choose_cores(lambda cores: self._received_pps(deployment, cores))
+            self._sender_cores[deployment.id] = chosen
+            _log.warning("%s", chosen)
         generator = self.launch(deployment)
         generator.wait_until_ready()
         return generator
+
+    def _can_have_two_cores(self, deployment: Deployment) -> bool:
+        """Return whether its engine sends from a core for each port, both ports lead somewhere, and there are two."""
+        two_ports = len(layout(deployment.topology).outside) == 2
+        cores = self.arrangement.more_generator_cores
+        return two_ports and bool(cores) and deployment.ports[0].engine == "xdp" and not self._shares_core(deployment)
+
+    def _received_pps(self, deployment: Deployment, cores: int) -> float:
+        """Return what comes back at maximum load, with a generator of its own on one core or two."""
+        self._sender_cores[deployment.id] = SenderCores(cores, 0, 0)
+        try:
+            with closing(self.launch(deployment)) as generator:
+                generator.wait_until_ready()
+                found = generator.run(TrafficRequest(duration_ns=TRIAL_NS, frame_size=_MEASURED_SIZE))
+        finally:
+            del self._sender_cores[deployment.id]
+        return sum(direction.received for direction in found.directions) * NS_PER_S / max(1, found.duration_ns)
 
     def launch(self, deployment: Deployment) -> Generator:
         """Start a generator; call its `wait_until_ready` before asking it anything.
@@ -63,7 +93,7 @@ class GeneratorStarter:
         memory_mib = min(_MEMORY_MIB, self._hugepages_mib) + (queues - 1) * _QUEUE_MIB
         if engine == "dpdk":
             self._reserve(self._hugepages_mib + (queues - 1) * _QUEUE_MIB, memory_mib)
-        more_cores = self.arrangement.more_generator_cores[: queues - 1]
+        more_cores = self.arrangement.more_generator_cores[: self._cores(deployment, engine, queues) - 1]
         self._started += 1
         name = f"nfvgen-{self._started}"
         options = NfvgenOptions(
@@ -90,6 +120,13 @@ class GeneratorStarter:
             return self.workspace.spawn(name, argv, cores=cores, netns=netns)
 
         return NfvgenClient(options, spawn, wait=False)
+
+    def _cores(self, deployment: Deployment, engine: str, queues: int) -> int:
+        """Return how many cores it may have: one a queue, or what was measured."""
+        if engine == "dpdk":
+            return queues
+        chosen = self._sender_cores.get(deployment.id)
+        return 1 if chosen is None else chosen.cores
 
     def _reserve(self, wanted_mib: int, least_mib: int) -> None:
         """Reserve what is wanted beyond what earlier generators left here; one runs at a time."""

@@ -145,7 +145,7 @@ class NfvgenClient(Generator):
         """Return the generator's description; links may have changed since it started."""
         self._hello = hello = self._ask_hello()
         return GeneratorInfo(
-            engine=Engine(name=f"{hello.name}-{hello.engine}", version=f"{hello.version} ({hello.engine_version})"),
+            engine=Engine(name=f"{hello.name}-{hello.engine}", version=_version(hello)),
             pid=hello.pid if self._control.way.is_here else 0,
             thread_id=hello.thread_id if self._control.way.is_here else 0,
             core=hello.core,
@@ -282,6 +282,12 @@ class NfvgenClient(Generator):
                     fix="see whether its core is shared with another polling thread",
                 )
             due = max(due, time.monotonic() + END_INTERVAL_S)
+
+
+def _version(hello: HelloResult) -> str:
+    """Return the program's and its engine's, and how its work is shared out where that was chosen."""
+    version = f"{hello.version} ({hello.engine_version})"
+    return f"{version}, a core for each port" if hello.engine == "xdp" and len(hello.cores) > 1 else version
 
 
 def _further_threads(hello: HelloResult) -> tuple[tuple[int, int], ...]:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.functional.disturbed import wait_until
+from tests.functional.disturbed import retried, wait_until
 from tests.functional.xdp_driver import CORE, NFVGEN, Generator, assert_nothing_lost, ip
 
 # Two tap interfaces, each one's frames written to the other, as a switch in user space does.
@@ -196,3 +196,33 @@ def test_a_port_in_use_is_refused(namespace, loop, tmp_path):
     with pytest.raises(RuntimeError, match="another XDP program"):
         Generator(namespace, tmp_path / "other", ("nfvta", "nfvtb"))
     assert_nothing_lost(loop.trial(duration_ns=10_000_000, rate_pps=1000))
+
+
+def test_a_sender_for_each_port(namespace, tmp_path):
+    """Each direction is sent from a core of its own; both begin together, and their counts are exact."""
+    namespace.pair("nfvta", "nfvtb")
+    cores = [str(core) for core in sorted(os.sched_getaffinity(0))[:2]]
+    generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"), "--core", ",".join(cores))
+    try:
+        hello = generator.call("hello")["result"]
+        assert [str(core) for core in hello["cores"]] == cores
+        second = pathlib.Path(f"/proc/{hello['pid']}/task/{hello['thread_ids'][1]}/status").read_text()
+        assert f"Cpus_allowed_list:\t{cores[1]}\n" in second
+        sizes = [[64, 7], [571, 4], [1518, 1]]
+        for keys in ({}, {"rate_pps": 2_000}, {"rate_pps": 2_000, "frames": 300, "frame_sizes": sizes}):
+            # One core may be another's for all of a trial.
+            trial = retried(
+                lambda keys=keys: generator.trial(duration_ns=300_000_000, drain_ns=1_000_000_000, **keys),
+                lambda trial: all(direction["sent"] for direction in trial["directions"]),
+            )
+            assert_nothing_lost(trial)
+            assert trial["gaps"]["total_ns"] <= trial["duration_ns"]
+            if keys:
+                expected = keys.get("frames", 600)
+                assert [direction["intended"] for direction in trial["directions"]] == [expected, expected]
+            assert trial["busy_ns"] <= trial["duration_ns"]
+        one_way = generator.trial(duration_ns=50_000_000, drain_ns=1_000_000_000, directions=[[1, 0]])
+        assert len(one_way["directions"]) == 1
+        assert_nothing_lost(one_way)
+    finally:
+        generator.close()

@@ -90,6 +90,7 @@ static int fill_info(struct engine_info *info, struct failure *why)
 
 static void xdp_close(void)
 {
+	xdp_second_close();
 	xdp_sender_close();
 	xdp_napi_restore();
 	xdp_xmit_close();
@@ -125,6 +126,8 @@ static int xdp_open(const struct engine_options *options, struct engine_info *in
 	xdp_sink_addresses(endpoint);
 	if (options->sink_core >= 0)
 		err = xdp_napi_pin(xdp.ports, options->sink_core, why);
+	if (!err && options->core_count > 1)
+		err = xdp_second_open(options->cores[1], &info->thread_ids[1], why);
 out:
 	if (err)
 		xdp_close();
@@ -191,7 +194,7 @@ static void drain(const struct trial *trial, struct trial_counts *counts, const 
 	}
 }
 
-/* When a trial with a timeline is to begin: the programs on both ends have to know it before. */
+/* When a trial is to begin whose programs have to know it before: those on both ends, or two senders. */
 static uint64_t appoint(void)
 {
 	struct timespec now;
@@ -226,21 +229,21 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 
 	clear(counts);
 	xdp.trial_number = (xdp.trial_number + 1) & 0x7fff;
-	err = xdp_sender_open(trial, xdp.trial_number, xdp.ports, why);
+	err = xdp_sender_open(trial, xdp.options.core_count, xdp.trial_number, xdp.ports, why);
 	if (err)
 		goto out;
 	err = xdp_sink_choose(trial, why);
 	if (err)
 		goto out;
-	if (trial->timeline_ns)
+	if (trial->timeline_ns || xdp_sender_count() > 1)
 		start_ns = appoint();
 	xdp_sink_start(trial, xdp.trial_number, start_ns);
-	xdp_xmit_start(trial, xdp_sender_plan(), xdp_sender_map());
+	xdp_xmit_start(trial, xdp_sender_plan());
 	for (unsigned n = 0; n < trial->learning_frames; n++)
 		for (unsigned i = 0; i < XDP_PORTS; i++)
 			xdp_port_learn(&xdp.ports[i], &trial->stack, &trial->endpoint[i]);
 	xdp.trial = trial;
-	err = xdp_run_sender(trial, xdp.ports, stop, xdp.options.cores[0], why);
+	err = xdp_run_senders(trial, xdp.ports, stop, xdp.options.cores, why);
 	xdp_sender_times(&counts->duration_ns, &counts->busy_ns);
 	xdp_sender_gaps(counts);
 	xdp_sink_read(trial, counts, false);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time of a trial: the calling thread is in the kernel's loop, a second one watches the end, `stop` and the ports.
+/*
+ * The time of a trial: the calling thread is in the kernel's loop, and so is that of a second sender where there is
+ * one; another one watches the end, `stop` and the ports.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,9 +21,10 @@
 struct watch {
 	const struct trial *trial;
 	const atomic_bool *stop;
-	pthread_t sender;
-	atomic_bool ended; /* the sender is out of the kernel */
-	atomic_int deaf;   /* the direction whose port takes nothing, + 1 */
+	pthread_t sender[XDP_DIRECTIONS];
+	atomic_bool ended[XDP_DIRECTIONS]; /* the sender is out of the kernel */
+	unsigned count;
+	atomic_int deaf; /* the direction whose port takes nothing, + 1 */
 	uint64_t duration_ns;
 };
 
@@ -58,13 +61,38 @@ static int find_deaf_at_end(const struct trial *trial)
 	return 0;
 }
 
+static bool all_ended(const struct watch *watch)
+{
+	for (unsigned i = 0; i < watch->count; i++)
+		if (!atomic_load(&watch->ended[i]))
+			return false;
+	return true;
+}
+
+/* The first one that is done is woken at once, and the other one then, if it is not done yet, when it is. */
+static bool is_any_done(const struct watch *watch, uint64_t *elapsed_ns)
+{
+	bool done = false;
+
+	*elapsed_ns = 0;
+	for (unsigned i = 0; i < watch->count; i++) {
+		uint64_t elapsed;
+
+		if (atomic_load(&watch->ended[i]))
+			continue;
+		done |= xdp_sender_done(i, &elapsed);
+		*elapsed_ns = elapsed > *elapsed_ns ? elapsed : *elapsed_ns;
+	}
+	return done;
+}
+
 static void watch_until_end(struct watch *watch)
 {
 	struct deaf deaf[XDP_DIRECTIONS] = {0};
 	uint64_t elapsed, left;
 
-	while (!atomic_load(&watch->ended) && !atomic_load(watch->stop)) {
-		if (xdp_sender_done(&elapsed))
+	while (!all_ended(watch) && !atomic_load(watch->stop)) {
+		if (is_any_done(watch, &elapsed))
 			return;
 		atomic_store(&watch->deaf, look_for_deaf(watch->trial, deaf));
 		if (atomic_load(&watch->deaf))
@@ -74,21 +102,30 @@ static void watch_until_end(struct watch *watch)
 	}
 }
 
+static bool must_end(const struct watch *watch, unsigned number)
+{
+	uint64_t elapsed;
+
+	return xdp_sender_done(number, &elapsed) || atomic_load(watch->stop) || atomic_load(&watch->deaf);
+}
+
 static void *watch_main(void *argument)
 {
 	struct watch *watch = argument;
 
 	watch_until_end(watch);
 	/* Again and again: a signal that comes before the call begins ends nothing. */
-	while (!atomic_load(&watch->ended)) {
-		pthread_kill(watch->sender, WAKE_SIGNAL);
+	while (!all_ended(watch)) {
+		for (unsigned i = 0; i < watch->count; i++)
+			if (!atomic_load(&watch->ended[i]) && must_end(watch, i))
+				pthread_kill(watch->sender[i], WAKE_SIGNAL);
 		pause_ns(REPEAT_NS);
 	}
 	return NULL;
 }
 
-/* On any CPU but the sender's, which never rests. */
-static int start_watching(pthread_t *thread, struct watch *watch, int core)
+/* On any CPU but the senders', which never rest. */
+static int start_watching(pthread_t *thread, struct watch *watch, const int cores[])
 {
 	pthread_attr_t attributes;
 	cpu_set_t others;
@@ -98,29 +135,49 @@ static int start_watching(pthread_t *thread, struct watch *watch, int core)
 		return -err;
 	CPU_ZERO(&others);
 	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (i != core)
+		if (i != cores[0] && (watch->count < 2 || i != cores[1]))
 			CPU_SET(i, &others);
 	err = pthread_attr_setaffinity_np(&attributes, sizeof(others), &others);
 	if (!err)
 		err = pthread_create(thread, &attributes, watch_main, watch);
-	/* The only CPU of the machine: beside the sender it is slow, but it works. */
+	/* The only CPUs of the machine: beside a sender it is slow, but it works. */
 	if (err == EINVAL)
 		err = pthread_create(thread, NULL, watch_main, watch);
 	pthread_attr_destroy(&attributes);
 	return -err;
 }
 
-static int call_until_end(const struct watch *watch)
+static int call_until_end(struct watch *watch, unsigned number)
 {
-	uint64_t elapsed;
 	int err = 0;
 
-	while (!err && !atomic_load(watch->stop) && !atomic_load(&watch->deaf) && !xdp_sender_done(&elapsed)) {
-		err = xdp_sender_call();
+	while (!err && !must_end(watch, number)) {
+		err = xdp_sender_call(number);
 		/* A debugger or a stop signal interrupts too; then the call is made again. */
 		if (err == -EINTR)
 			err = 0;
 	}
+	atomic_store(&watch->ended[number], true);
+	return err;
+}
+
+static int hear_wake(void)
+{
+	sigset_t wake;
+
+	sigemptyset(&wake);
+	sigaddset(&wake, WAKE_SIGNAL);
+	return -pthread_sigmask(SIG_UNBLOCK, &wake, NULL);
+}
+
+static int call_second(void *argument)
+{
+	struct watch *watch = argument;
+	int err = hear_wake();
+
+	if (!err)
+		return call_until_end(watch, 1);
+	atomic_store(&watch->ended[1], true);
 	return err;
 }
 
@@ -137,27 +194,30 @@ static int deaf_failure(const struct xdp_port ports[XDP_PORTS], unsigned tx, str
 		port->name, seen.turned_away ? strerror((int)-seen.error) : "the kernel reports nothing of them");
 }
 
-int xdp_run_sender(const struct trial *trial, const struct xdp_port ports[XDP_PORTS], const atomic_bool *stop, int core,
-	struct failure *why)
+int xdp_run_senders(const struct trial *trial, const struct xdp_port ports[XDP_PORTS], const atomic_bool *stop,
+	const int cores[], struct failure *why)
 {
 	struct sigaction action = {.sa_handler = on_wake};
 	struct watch watch = {.trial = trial,
 		.stop = stop,
-		.sender = pthread_self(),
+		.sender = {pthread_self(), xdp_second_thread()},
+		.count = xdp_sender_count(),
 		.duration_ns = trial->duration_ns + trial->then_duration_ns};
 	pthread_t watcher;
-	sigset_t wake;
-	int err, deaf;
+	int err, deaf, second = 0;
 
-	sigemptyset(&wake);
-	sigaddset(&wake, WAKE_SIGNAL);
-	if (sigaction(WAKE_SIGNAL, &action, NULL) || pthread_sigmask(SIG_UNBLOCK, &wake, NULL))
-		return xdp_fail(why, -errno, "the signal that ends a trial is refused: %s", strerror(errno));
-	err = start_watching(&watcher, &watch, core);
+	err = sigaction(WAKE_SIGNAL, &action, NULL) ? -errno : hear_wake();
 	if (err)
-		return xdp_fail(why, err, "no second thread: %s", strerror(-err));
-	err = call_until_end(&watch);
-	atomic_store(&watch.ended, true);
+		return xdp_fail(why, err, "the signal that ends a trial is refused: %s", strerror(-err));
+	err = start_watching(&watcher, &watch, cores);
+	if (err)
+		return xdp_fail(why, err, "no further thread: %s", strerror(-err));
+	if (watch.count > 1)
+		xdp_second_start(call_second, &watch);
+	err = call_until_end(&watch, 0);
+	if (watch.count > 1)
+		second = xdp_second_wait();
+	err = err ? err : second;
 	pthread_join(watcher, NULL);
 	if (err)
 		return xdp_fail(why, err, "BPF_PROG_TEST_RUN with live frames: %s", strerror(-err));

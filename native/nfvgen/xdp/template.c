@@ -73,10 +73,10 @@ static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint1
 	return 0;
 }
 
-/* Slots of all directions come in turn, so the program paces their sum. */
+/* Slots of all its directions come in turn, so the program paces their sum. */
 static void set_pace(struct gen_config *config, const struct trial *trial)
 {
-	uint64_t slots = trial->rate_pps * trial->directions;
+	uint64_t slots = trial->rate_pps * config->directions;
 	__extension__ unsigned __int128 bound;
 
 	config->duration_ns = trial->duration_ns;
@@ -86,7 +86,7 @@ static void set_pace(struct gen_config *config, const struct trial *trial)
 		return;
 	config->then_ns = trial->then_rate_pps ? trial->duration_ns : 0;
 	config->duration_ns += trial->then_duration_ns;
-	config->then_slots_per_s = trial->then_rate_pps * trial->directions;
+	config->then_slots_per_s = trial->then_rate_pps * config->directions;
 	if (config->then_slots_per_s) {
 		config->then_interval_ns = NS_PER_S / config->then_slots_per_s;
 		config->then_interval_rest = NS_PER_S % config->then_slots_per_s;
@@ -96,17 +96,19 @@ static void set_pace(struct gen_config *config, const struct trial *trial)
 	/* With a pace, a number of frames is a time: also slots that were missed belong to it. */
 	config->frames = 0;
 	bound = trial->frames;
-	bound = bound * trial->directions * NS_PER_S / slots;
+	bound = bound * config->directions * NS_PER_S / slots;
 	if (trial->frames && bound < config->duration_ns)
 		config->duration_ns = (uint64_t)bound;
 }
 
-int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_number)
+int xdp_plan(struct xdp_plan *plan, const struct trial *trial, int direction, uint16_t trial_number)
 {
 	struct gen_config *config = &plan->config;
 
 	memset(plan, 0, sizeof(*plan));
-	config->directions = trial->directions;
+	config->directions = direction == XDP_ALL ? trial->directions : 1;
+	config->first = direction == XDP_ALL ? 0 : (uint32_t)direction;
+	config->appointed = direction != XDP_ALL;
 	config->flows = trial->flows;
 	config->destinations_mask = trial->destination_mac_count - 1u;
 	config->flow_macs = trial->flow_macs;

@@ -45,8 +45,12 @@ static __always_inline __u64 clock_ns(void)
 
 static __always_inline void account_time(__u64 now)
 {
-	__u64 delta = state.last_ns ? now - state.last_ns : 0;
+	__u64 since = state.last_ns, delta;
 
+	/* What comes before an appointed start is no part of the trial. */
+	if ((config.bin_ns || config.appointed) && since && since < state.start_ns)
+		since = now < state.start_ns ? now : state.start_ns;
+	delta = since ? now - since : 0;
 	state.after_gap = delta > config.gap_ns;
 	if (state.after_gap) {
 		__u64 gap_ns = delta - config.batch_ns;
@@ -96,7 +100,7 @@ static __always_inline void skip_until(__u64 until)
 	__u32 turn = state.turn & 1;
 
 	if (config.directions == 1) {
-		state.direction[0].unsent += slots;
+		state.direction[config.first & 1].unsent += slots;
 	} else {
 		state.direction[turn].unsent += (slots + 1) / 2;
 		state.direction[turn ^ 1].unsent += slots / 2;
@@ -150,9 +154,9 @@ static __always_inline int frames_are_out(void)
 {
 	if (!config.frames)
 		return 0;
-	if (state.direction[0].generated < config.frames)
-		return 0;
-	return config.directions == 1 || state.direction[1].generated >= config.frames;
+	if (config.directions == 1)
+		return state.direction[config.first & 1].generated >= config.frames;
+	return state.direction[0].generated >= config.frames && state.direction[1].generated >= config.frames;
 }
 
 /* Is there nothing to be sent now? */
@@ -162,8 +166,8 @@ static __always_inline int must_wait(__u64 now)
 		state.start_ns = now;
 		state.due_ns = now;
 	}
-	/* With a timeline its start was appointed. */
-	if (config.bin_ns && now < state.start_ns)
+	/* With a timeline, or beside another sender, its start was appointed. */
+	if ((config.bin_ns || config.appointed) && now < state.start_ns)
 		return 1;
 	if (frames_are_out() || (!config.slots_per_s && now - state.start_ns >= config.duration_ns)) {
 		state.done = 1;
@@ -184,7 +188,7 @@ static __always_inline __u32 take_slot(void)
 	if (config.slots_per_s)
 		next_slots(1);
 	if (config.directions == 1)
-		return 0;
+		return config.first;
 	state.turn = turn ^ 1;
 	return turn;
 }

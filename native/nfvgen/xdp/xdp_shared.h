@@ -64,7 +64,9 @@ struct gen_config {
 	__u64 batch_ns; /* but for the time of the frames that the kernel hands over together */
 	__u64 bin_ns;   /* of the timeline; 0: none, and the trial begins with its first turn */
 	__u32 bins;
-	__u32 directions;
+	__u32 directions; /* that this program sends */
+	__u32 first;      /* the only one, where it is one */
+	__u32 appointed;  /* it begins at a time that it is given, as another one sends beside it */
 	__u32 flows;
 	__u32 destinations_mask; /* destination addresses, a power of two, - 1 */
 	__u32 flow_macs;         /* which MAC addresses move with the flow */
@@ -122,9 +124,9 @@ struct xmit_config {
 
 /* The map that a trial redirects by, and the lengths of its frames; constant during a trial. */
 struct xmit_trial {
-	__u32 map;                /* its number */
-	__u32 directions;         /* entries of it */
-	__u32 tx[XDP_DIRECTIONS]; /* the port of each of its entries */
+	__u32 map[XDP_DIRECTIONS]; /* its number; that of another sender, for its direction */
+	__u32 directions;          /* entries of it */
+	__u32 tx[XDP_DIRECTIONS];  /* the port of each of its entries */
 	__u32 schedule_length;
 	__u32 turn_bytes[XDP_DIRECTIONS];                 /* of one turn through the mix */
 	__u32 bytes_before[XDP_DIRECTIONS][XDP_SCHEDULE]; /* of the frames of a turn that come before each of it */

@@ -105,7 +105,7 @@ int BPF_PROG(nfvgen_turned_away, const struct net_device *from, const void *prog
 	struct xmit_counts *mine;
 	__u32 port;
 
-	if (map != trial.map)
+	if (map != trial.map[0] && map != trial.map[1])
 		return 0;
 	port = index ? trial.tx[1] : trial.tx[0];
 	mine = bpf_map_lookup_elem(&counts, &port);

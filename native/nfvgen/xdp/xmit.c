@@ -75,12 +75,13 @@ static void take_lengths(struct xmit_trial *now, const struct xdp_plan *plan, un
 	now->turn_bytes[direction] = bytes;
 }
 
-void xdp_xmit_start(const struct trial *trial, const struct xdp_plan *plan, uint32_t map)
+void xdp_xmit_start(const struct trial *trial, const struct xdp_plan *plan)
 {
 	struct xmit_trial *now = &xmit.skeleton->bss->trial;
 
 	memset(xmit.skeleton->bss->progress, 0, sizeof(xmit.skeleton->bss->progress));
-	now->map = map;
+	for (unsigned i = 0; i < XDP_DIRECTIONS; i++)
+		now->map[i] = xdp_sender_map(i < trial->directions ? i : 0);
 	now->directions = trial->directions;
 	now->schedule_length = plan->config.schedule_length;
 	for (unsigned i = 0; i < trial->directions; i++) {

@@ -30,6 +30,7 @@ from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.numa import Host
 
 _PREPARED_VNFS = 2
+_GENERATOR_PORTS = 2
 
 
 class LabMachine:
@@ -81,7 +82,9 @@ class LabMachine:
         """Return the arrangement of cores; the switch is near its NICs, where it has some."""
         near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
         options = variant.options
-        return resolve(self.topology, self.spec.arrangement, options.switch_cores, vnfs, near, options.generator_queues)
+        # On kernel ports it can have a core for each port; whether it does is measured.
+        most = _GENERATOR_PORTS if variant.port_kind.is_kernel else options.generator_queues
+        return resolve(self.topology, self.spec.arrangement, options.switch_cores, vnfs, near, most)
 
     def plan_preparation(self) -> tuple[TopicPlan, ...]:
         """Plan what can be set against what disturbs the cores of a switch, a generator and two VNFs."""
