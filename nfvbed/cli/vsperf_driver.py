@@ -12,6 +12,7 @@ from nfvbed.spec.loader import Project
 from nfvbed.spec.site import HostSiteSpec
 from nfvbed.store import Store
 from nfvbed.vsperf.conf import read_settings, with_parameters
+from nfvbed.vsperf.conf.guest import VNF
 from nfvbed.vsperf.driver.configuration import find_case
 from nfvbed.vsperf.driver.driver import run_vsperf
 from nfvbed.vsperf.driver.installation import find_vsperf
@@ -46,6 +47,7 @@ def make_request(project: Project, test: str, options: Mapping[str, Any], overri
         trafficgen=options["trafficgen"] or OWN_GENERATOR,
         site=_host(project),
         root=project.root,
+        vnf=project.load_vnf(VNF),
     )
     check_request(request)
     return request

@@ -29,7 +29,10 @@ def vsperf_options(function: Function) -> Function:
     """Add the options; `chosen_driver` says what they ask for."""
     options = (
         click.option(
-            "--vsperf", "vsperf_test", is_flag=True, help="EXPERIMENT is a test of VSPERF (phy2phy_tput), run natively."
+            "--vsperf",
+            "vsperf_test",
+            is_flag=True,
+            help="EXPERIMENT is a test of VSPERF (phy2phy_tput); --driver says who runs it.",
         ),
         click.option(
             "--driver",
@@ -72,12 +75,6 @@ def chosen_driver(options: Mapping[str, Any]) -> str | None:
     Raises:
         UsageError: options that do not go together.
     """
-    if options["vsperf_test"] and options["driver"] == VSPERF:
-        raise UsageError(
-            "--vsperf and --driver vsperf exclude each other",
-            observed="the one runs a test of VSPERF natively, the other with VSPERF itself",
-            fix="choose one",
-        )
     driver = VSPERF if options["driver"] == VSPERF else NATIVE if options["vsperf_test"] else None
     unused = {None: _ONLY_WITH_VSPERF, NATIVE: ("trafficgen",), VSPERF: ("vnf_kind",)}[driver]
     given = [f"--{name.replace('_', '-')}" for name in unused if options[name]]

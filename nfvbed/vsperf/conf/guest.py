@@ -54,7 +54,7 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
     if one_of(draft, found, (*_VNIC_OF, *_WITHOUT_VNIC)) in _WITHOUT_VNIC:
         draft.lacks("VNFs have vhost-user ports, taps or virtual functions", found)
     vnic = _VNIC_OF.get(found.value, "any")
-    use: dict[str, Any] = {"kind": kind.value, "forwarding": _forwarding(draft, settings)}
+    use: dict[str, Any] = {"kind": kind.value, "forwarding": forwarding_of(draft, settings)}
     # What VSPERF's testpmd is started with holds for it alone.
     forwards = same_for_all(draft, settings.require("GUEST_LOOPBACK")).value == "testpmd"
     queues = queues_of(draft, settings)
@@ -94,7 +94,8 @@ def _testpmd(vnf: VnfSpec, flavor: Flavor | None, queues: int) -> GuestTestpmd:
     return GuestTestpmd(vnf.burst, vnf.descriptors, queues, cores)
 
 
-def _forwarding(draft: Draft, settings: TestSettings) -> str:
+def forwarding_of(draft: Draft, settings: TestSettings) -> str:
+    """Return what the VNFs do with frames: a word of VNFs' `forwarding`."""
     loopback = same_for_all(draft, settings.require("GUEST_LOOPBACK"))
     name = one_of(draft, loopback, _LOOPBACKS)
     if name == "linux_bridge":

@@ -83,7 +83,7 @@ def map_flavor(draft: Draft, settings: TestSettings, vnf: VnfSpec, catalogue: Ca
     """
     own = catalogue.load_flavor(vnf.flavor)
     smp, memory, queues = settings.get("GUEST_SMP"), settings.get("GUEST_MEMORY"), queues_of(draft, settings)
-    vcpus = own.vcpus if smp is None else _vcpus(draft, same_for_all(draft, smp))
+    vcpus = own.vcpus if smp is None else vcpus_of(draft, same_for_all(draft, smp))
     pinned, isolated = _binding(draft, settings, vcpus)
     if smp is None and memory is None and (queues is None or queues.value == 1) and not pinned:
         return own
@@ -198,7 +198,7 @@ def _cores_of(draft: Draft, found: SettingValue, guest: object, least: int) -> I
         yield whole(draft, SettingValue(found.name, core, found.place), 0, _MOST)
 
 
-def _vcpus(draft: Draft, found: SettingValue) -> int:
+def vcpus_of(draft: Draft, found: SettingValue) -> int:
     """Return the number of vCPUs in QEMU's `-smp`: a number, or `sockets=1,cores=2`, whose product it is."""
     count = 1
     for part in str(found.value).split(","):

@@ -23,14 +23,15 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
 from nfvbed.host.workspace.workspace import Workspace
-from nfvbed.records import Deployment, FactRecord, PortKind, RunRecord, Status
+from nfvbed.records import Accelerator, Deployment, FactRecord, PortKind, RunRecord, Status
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.spec.below import below
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.vsperf.conf import VsperfResult, VsperfSettings, read_results
-from nfvbed.vsperf.driver import ports
+from nfvbed.vsperf.driver import forwarder, ports
 from nfvbed.vsperf.driver.configuration import Additions, write_configuration
+from nfvbed.vsperf.driver.guests import Guests, find_guests, guest_additions, vnf_ports
 from nfvbed.vsperf.driver.importing import ENGINE, Measured, import_results
 from nfvbed.vsperf.driver.measuring import BROKEN_PATH, PluginMeasurer
 from nfvbed.vsperf.driver.request import PLUGIN, Request, generator_additions, joined
@@ -43,6 +44,8 @@ SITE: Final = "vsperf"
 SWITCH_MIB: Final = 384
 """Hugepage memory of the switch: DPDK's own, and a pool for each of two ports."""
 LOG_LINES: Final = 25
+FAILED: Final = "Failed to run test"
+"""VSPERF's words, before the name of the test and a traceback."""
 
 
 def run_vsperf(request: Request, store: Store, tell: Callable[[str], None]) -> RunRecord:
@@ -115,6 +118,13 @@ def _ended(store: Store, run: RunRecord) -> Iterator[None]:
     store.finish_run(run.id, Status.OK)
 
 
+def _guests(request: Request) -> Guests | None:
+    """Return the guests that VSPERF is given; None: it starts none, or its NICs and guests are its own."""
+    if request.has_nics or not request.guests:
+        return None
+    return find_guests(request.case.name, request.own, request.guests, request.vnf, request.root)
+
+
 class _Execution:
     """One run of VSPERF in its workspace."""
 
@@ -124,7 +134,9 @@ class _Execution:
         self._run = run
         self._workspace = workspace
         self._results = workspace.directory / "results"
-        self._arrangement: Arrangement = resolve(read_topology(), request.site.arrangement)
+        self._guests = _guests(request)
+        topology, site = read_topology(), request.site.arrangement
+        self._arrangement: Arrangement = resolve(topology, site, vnfs=self._guests.count if self._guests else 0)
         self._generator_ports = ports.generator_ports(workspace.directory)
 
     def execute(self, tell: Callable[[str], None]) -> None:
@@ -149,6 +161,9 @@ class _Execution:
             measurer.close()
             _tidy(self._request.settings, self._results)
         self._import(text, process, service.failure, measurer)
+        failed = complaint(process.log.read_text(errors="replace"))
+        if failed:
+            tell(f"VSPERF wrote its result, and then failed: {failed}")
 
     def _configure(self) -> str:
         """Write the settings file and the files that it names; return its text."""
@@ -156,15 +171,24 @@ class _Execution:
         self._results.mkdir()
         additions = generator_additions(request.trafficgen)
         if not request.has_nics:
-            virtual = ports.virtual_ports(
-                request.case, directory, self._workspace.hugepages(SWITCH_MIB), self._arrangement, locate()
-            )
-            additions = joined(additions, virtual)
-        additions = joined(additions, Additions(forced={"RESULTS_PATH": str(self._results)}))
+            additions = joined(additions, self._virtual())
+        additions = joined(additions, Additions(forced=dict.fromkeys(("RESULTS_PATH", "LOG_DIR"), str(self._results))))
         stock = request.installation.configuration
         text = write_configuration(request.settings, stock, request.case, additions)
         (directory / "vsperf.conf").write_text(text, encoding="utf-8")
         return text
+
+    def _virtual(self) -> Additions:
+        """Return the settings of a switch, or forwarder, on virtual ports, and of guests on it."""
+        request, directory = self._request, self._workspace.directory
+        guests = self._guests
+        hugepages = self._workspace.hugepages(SWITCH_MIB + (guests.memory_mib if guests else 0))
+        if request.switch == forwarder.FORWARDER:
+            given = request.own.get("TESTPMD_ARGS")
+            words = tuple(given.value) if given is not None else ()
+            return forwarder.forwarder_ports(request.case, directory, hugepages, self._arrangement, words)
+        found = ports.virtual_ports(request.case, directory, hugepages, self._arrangement, locate())
+        return joined(found, guest_additions(guests, directory, hugepages, self._arrangement)) if guests else found
 
     def _start(self, socket_path: Path) -> ManagedProcess:
         request, directory = self._request, self._workspace.directory
@@ -181,8 +205,10 @@ class _Execution:
         netns = None
         if not request.has_nics:
             variables |= ports.environment(directory)
+            variables["PATH"] += f":{PLUGIN / 'absent'}"
             netns = self._workspace.network_namespace(PROCESS)
-        cores = sorted({*self._arrangement.control_cores, *self._arrangement.switch_cores})
+        arrangement = self._arrangement
+        cores = sorted({*arrangement.control_cores, *arrangement.switch_cores, *arrangement.vnf_cores})
         return self._workspace.spawn(
             PROCESS, [*argv, *request.installation.argv(*arguments)], cores=cores, netns=netns, environment=variables
         )
@@ -191,10 +217,11 @@ class _Execution:
         """Return VSPERF's switch as a deployment, as far as nfvgen needs it."""
         return Deployment(
             id=self._workspace.id,
-            variant=f"{ENGINE}:{ports.SWITCH}",
+            variant=f"{ENGINE}:{self._request.switch}",
             site=SITE,
-            topology="p2p",
+            topology=self._request.topology,
             ports=self._generator_ports,
+            vnf_ports=vnf_ports(self._guests, self._workspace.directory) if self._guests else (),
             run_directory=str(self._workspace.directory),
         )
 
@@ -241,6 +268,8 @@ class _Execution:
             version=self._request.installation.version,
             trafficgen=self._request.trafficgen,
             topology=self._request.topology,
+            switch=self._request.switch,
+            emulated=bool(self._guests and self._guests.accelerator is Accelerator.TCG),
             port_kind=PortKind.PCI if self._request.has_nics else PortKind.VHOST_USER,
             bidirectional=str(traffic.at("bidir").value).lower() == "true",
             duration_s=float(self._request.own.require("TRAFFICGEN_DURATION").value),
@@ -254,9 +283,7 @@ class _Execution:
             "port_kind": (PortKind.PCI if self._request.has_nics else PortKind.VHOST_USER).value,
             "arrangement": self._arrangement.model_dump(mode="json"),
             "generator": {**generator, "trafficgen": self._request.trafficgen},
-            "vnf": None,
-            "flavor": None,
-            "accelerator": None,
+            **(self._guests.rig if self._guests else {"vnf": None, "flavor": None, "accelerator": None}),
         }
 
     def _fact(self, files: Sequence[Path], lines: Sequence[VsperfResult], measurer: PluginMeasurer) -> FactRecord:
@@ -277,6 +304,13 @@ class _Execution:
         return FactRecord(
             run=self._run.id, cell=None, round=None, step=ENGINE, duration_ns=int(seconds * 1e9), detail=detail
         )
+
+
+def complaint(log: str) -> str:
+    """Return why VSPERF's log says that the test failed, which it can do after the result is written; else empty."""
+    _, failed, after = log.partition(FAILED)
+    said = [line for line in after.split("\n[", 1)[0].splitlines() if line.strip()]
+    return said[-1].strip(": ") if failed and said else ""
 
 
 def _tidy(settings: VsperfSettings, results: Path) -> None:

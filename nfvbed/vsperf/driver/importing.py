@@ -65,11 +65,15 @@ class Measured:
     """VSPERF's."""
     trafficgen: str
     topology: str
+    switch: str
+    """VSPERF's class of the data plane, for lines that name no switch: those of its packet forwarder."""
     port_kind: PortKind
     bidirectional: bool
     duration_s: float
     hashes: tuple[str, str]
     """Of the configuration and of the rig."""
+    emulated: bool = False
+    """Whether the guests were emulated."""
 
     @property
     def engine(self) -> Engine:
@@ -131,7 +135,7 @@ def nothing_came(line: VsperfResult) -> str:
 
 def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
     config, rig = measured.hashes
-    variant = f"{ENGINE}:{line.vswitch or 'none'}"
+    variant = f"{ENGINE}:{line.vswitch or measured.switch}"
     loopback = " ".join(dict.fromkeys(line.guest_loopback))
     return CellRecord(
         id=f"{variant}/{measured.topology}/{line.packet_size_bytes}",
@@ -224,6 +228,8 @@ def _warnings(measured: Measured, line: VsperfResult, mine: AnsweredRequest | No
         found += [QualityWarning.DUPLICATED, QualityWarning.LOSS_AT_LEAST]
     if measured.made_up:
         found.append(QualityWarning.SIMULATED)
+    if measured.emulated:
+        found.append(QualityWarning.EMULATED_ACCELERATOR)
     return tuple(dict.fromkeys(found))
 
 
@@ -244,7 +250,7 @@ def _parameters(measured: Measured, line: VsperfResult) -> dict[str, str | int |
         "type": line.type,
         "packet_size": line.packet_size_bytes,
         "deployment": line.deployment or "",
-        "vswitch": line.vswitch or "",
+        "vswitch": line.vswitch or measured.switch,
         "stream_count": line.streams,
         **line.texts,
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.vsperf.driver.plugin.missing_files import READ
 
 DIRECTORY_VARIABLE: Final = "VSPERF_DIR"
 PYTHON_VARIABLE: Final = "VSPERF_PYTHON"
@@ -16,8 +17,7 @@ PROGRAM: Final = "vsperf"
 NEEDED: Final = (PROGRAM, "conf/00_common.conf", "core/loader/loader.py", "tools/pkt_gen/trafficgen")
 OWN_ENVIRONMENT: Final = Path("vsperfenv/bin/python3")
 """Where VSPERF's own set-up puts its Python, below the user's home."""
-MODULES: Final = Path("/proc/modules")
-WITHOUT_MODULES: Final = Path(__file__).parent / "plugin" / "without_modules.py"
+MISSING_FILES: Final = Path(__file__).parent / "plugin" / "missing_files.py"
 _PATIENCE_S: Final = 120.0
 _WORDS: Final = 300
 _GET_IT: Final = "git clone https://github.com/opnfv/vswitchperf, set VSPERF_DIR to it, and see docs/howto/vsperf.md"
@@ -39,7 +39,7 @@ class Installation:
 
     def argv(self, *arguments: str) -> list[str]:
         """Return the command line that runs it."""
-        before = [] if MODULES.exists() else [str(WITHOUT_MODULES)]
+        before = [] if all(Path(name).exists() for name in READ) else [str(MISSING_FILES)]
         return [str(self.python), *before, str(self.directory / PROGRAM), *arguments]
 
 

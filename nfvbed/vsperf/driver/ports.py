@@ -46,16 +46,6 @@ def virtual_ports(
         hugepages: a hugetlbfs for the switch.
         binaries: of the Open vSwitch under test.
     """
-    devices = [
-        {
-            "pci": f"net_vhost{index},iface={path},client=1,queues=1",
-            "type": "pf",
-            "mac": None,
-            "driver": None,
-            "device": None,
-        }
-        for index, path in enumerate(_sockets(directory))
-    ]
     forced = {
         "VSWITCH": SWITCH,
         "WHITELIST_NICS": [],
@@ -73,13 +63,30 @@ def virtual_ports(
     return Additions(
         forced=forced,
         paths=_paths(case, directory, binaries),
-        parameters={"NICS": devices},
+        parameters={"NICS": nics(directory)},
     )
+
+
+def devices(directory: Path, first: int = 0) -> tuple[str, ...]:
+    """Return the two vhost devices of the switch, as DPDK names them; nfvgen serves their sockets.
+
+    Args:
+        first: number in the name of the first one.
+    """
+    sockets = enumerate(_sockets(directory), first)
+    return tuple(f"net_vhost{number},iface={path},client=1,queues=1" for number, path in sockets)
+
+
+def nics(directory: Path, first: int = 0) -> list[dict[str, Any]]:
+    """Return the setting NICS, in which DPDK's devices have the place of PCI addresses."""
+    return [
+        {"pci": device, "type": "pf", "mac": None, "driver": None, "device": None}
+        for device in devices(directory, first)
+    ]
 
 
 def _paths(case: TestCase, directory: Path, binaries: OvsBinaries) -> dict[str, Any]:
     """Return the sections of PATHS: nfvbed's Open vSwitch, and nothing that binds NICs to drivers."""
-    nothing = shutil.which("true") or "/bin/true"
     ovs = {
         "type": "bin",
         "bin": {
@@ -90,22 +97,36 @@ def _paths(case: TestCase, directory: Path, binaries: OvsBinaries) -> dict[str, 
             **{name: _utility(binaries, name) for name in UTILITIES},
         },
     }
-    sections: dict[str, Any] = {
+    return sections(case, directory, SWITCH, ovs)
+
+
+def sections(
+    case: TestCase, directory: Path, switch: str, programs: Mapping[str, Any], testpmd: str = ""
+) -> dict[str, Any]:
+    """Return sections of PATHS in which nothing binds NICs to drivers.
+
+    Args:
+        switch: value of VSWITCH.
+        programs: its own section.
+        testpmd: the program; empty: none runs.
+    """
+    nothing = shutil.which("true") or "/bin/true"
+    found: dict[str, Any] = {
         "vswitch": {
-            SWITCH: ovs,
+            switch: programs,
             "ovs_var_tmp": f"{directory / 'openvswitch'}/",
             "ovs_etc_tmp": f"{directory / 'openvswitch-etc'}/",
         },
         "dpdk": {
             "type": "bin",
-            "bin": {"bind-tool": nothing, "modules": [], "testpmd": nothing},
+            "bin": {"bind-tool": nothing, "modules": [], "testpmd": testpmd or nothing},
             "src": {"path": str(directory)},
         },
     }
     if "v" not in case.deployment:
         # VSPERF looks for QEMU also where no guest is started.
-        sections["qemu"] = {"type": "bin", "bin": {"qemu-system": nothing}}
-    return sections
+        found["qemu"] = {"type": "bin", "bin": {"qemu-system": nothing}}
+    return found
 
 
 def environment(directory: Path) -> Mapping[str, str]:

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.spec.layout import layout
 from nfvbed.spec.site import HostSiteSpec
+from nfvbed.spec.vnf import VnfSpec
 from nfvbed.vsperf.conf import VsperfSettings
 from nfvbed.vsperf.conf.settings import TestSettings
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.testids import topology_of
-from nfvbed.vsperf.driver import ports
+from nfvbed.vsperf.driver import forwarder, guests, ports
 from nfvbed.vsperf.driver.configuration import Additions
 from nfvbed.vsperf.driver.importing import DUMMY
 from nfvbed.vsperf.driver.installation import Installation
@@ -35,11 +37,26 @@ class Request:
     site: HostSiteSpec
     root: Path
     """Of the project, where `native/build` is."""
+    vnf: VnfSpec
+    """Whose image VSPERF's guests boot where the user names none."""
 
     @property
     def own(self) -> TestSettings:
         """The settings as they hold for the test."""
-        return self.settings.for_test(self.case, 0)
+        return self.settings.for_test(self.case, self.guests)
+
+    @property
+    def guests(self) -> int:
+        """How many VNFs VSPERF starts."""
+        return layout(self.topology).vnfs if self.topology else 0
+
+    @property
+    def switch(self) -> str:
+        """The data plane: VSPERF's class of switch, or of packet forwarder where there is none."""
+        own = self.own
+        switch = str(own.require("VSWITCH").value)
+        forwards = own.get("PKTFWD") if switch == forwarder.NO_SWITCH else None
+        return switch if forwards is None else str(forwards.value)
 
     @property
     def has_nics(self) -> bool:
@@ -110,13 +127,27 @@ def check_request(request: Request) -> None:
                 fix="name a generator of VSPERF with --trafficgen, or leave WHITELIST_NICS empty for virtual ports",
             )
         return
-    switch = request.own.require("VSWITCH").value
-    if switch != ports.SWITCH:
+    _check_switch(request, where)
+    if request.guests:
+        guests.check_guests(request.case.name, request.own)
+
+
+def _check_switch(request: Request, where: str) -> None:
+    switch = request.switch
+    if switch not in (ports.SWITCH, forwarder.FORWARDER):
         raise UnsupportedError(
-            "without NICs only Open vSwitch with DPDK gets ports",
+            "without NICs only Open vSwitch with DPDK and testpmd get ports",
             where=where,
-            observed=f"VSWITCH {switch}",
-            fix=f"use {ports.SWITCH}, or name NICs in WHITELIST_NICS",
+            observed=f"VSWITCH {request.own.require('VSWITCH').value}, {switch}",
+            fix=f"use {ports.SWITCH}, or {forwarder.NO_SWITCH} with PKTFWD {forwarder.FORWARDER},"
+            " or name NICs in WHITELIST_NICS",
+        )
+    if switch == forwarder.FORWARDER and request.case.deployment not in forwarder.DEPLOYMENTS:
+        raise UnsupportedError(
+            "VSPERF's packet forwarder forwards from port to port alone on virtual ports",
+            where=where,
+            observed=f"Deployment {request.case.deployment}",
+            fix=f"use {ports.SWITCH}",
         )
 
 
@@ -127,7 +158,8 @@ def planned(request: Request) -> dict[str, Any]:
         "test": request.case.name,
         "deployment": request.case.deployment,
         "vsperf": request.installation.version,
-        "switch": own.require("VSWITCH").value,
+        "switch": request.switch,
+        "guests": request.guests,
         "trafficgen": request.trafficgen,
         "ports": "NICs of VSPERF" if request.has_nics else "virtual (vhost-user)",
         "traffic_type": own.require("TRAFFIC").at("traffic_type").value,

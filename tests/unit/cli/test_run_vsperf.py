@@ -67,7 +67,7 @@ REFUSALS = [
     (10, ["--vsperf", "phy2phy_count"], "did you mean 'phy2phy_cont'"),
     (2, ["demo", "--conf", "x.conf"], "add --vsperf or --driver vsperf"),
     (2, ["--vsperf", "phy2phy_cont", "--trafficgen", "Dummy"], "--trafficgen"),
-    (2, ["--vsperf", "--driver", "vsperf", "phy2phy_cont"], "exclude each other"),
+    (12, ["--vsperf", "--driver", "vsperf", "phy2phy_cont"], "VSPERF_DIR"),
     (2, ["--vsperf"], "Missing argument 'EXPERIMENT'"),
     (10, ["--vsperf", "phy2phy_cont", "--conf", "/nowhere.conf"], "/nowhere.conf"),
     (10, ["--vsperf", "phy2phy_cont", "--test-params", "TRAFFICGEN_PKT_SIZE=(64,)"], "TRAFFICGEN_PKT_SIZES"),

@@ -33,7 +33,13 @@ DUMMY = "TRAFFICGEN_DUMMY_RESULTS={'frames tx': 1000, 'frames rx': 900}; TRAFFIC
 class Bed:
     """The double, a store, and a workspace without a host."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, program: str = PROGRAM) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        program: str = PROGRAM,
+        variant: str = "vsperf:OvsDpdkVhost",
+    ) -> None:
         self.double = make_double(folder / "vsperf-double", program)
         (folder / "work").mkdir()
         self.workspace = WorkspaceDouble(folder / "work")
@@ -45,11 +51,11 @@ class Bed:
             (ovs / "usr" / "bin" / name).write_text("")
         monkeypatch.setattr(driver, "LabMachine", SiteDouble)
         monkeypatch.setattr(driver.Workspace, "create", lambda: self.workspace)
-        monkeypatch.setattr(driver, "resolve", lambda *_: ARRANGEMENT)
+        monkeypatch.setattr(driver, "resolve", lambda *_, **__: ARRANGEMENT)
         monkeypatch.setattr(driver, "locate", lambda: OvsBinaries(ovs))
         monkeypatch.setattr(driver, "native_binary", lambda name, root: Path(name))
         monkeypatch.setattr(driver.coredistance, "measure", lambda cores, root: type("D", (), {"one_way_ns": 30.0}))
-        monkeypatch.setattr(driver, "GeneratorStarter", SimulatedStarter)
+        monkeypatch.setattr(driver, "GeneratorStarter", lambda *_: SimulatedStarter(variant))
 
     def request(self, test: str, trafficgen: str, parameters: str) -> Request:
         environment = {"VSPERF_DIR": str(self.double), "VSPERF_PYTHON": sys.executable}
@@ -57,7 +63,8 @@ class Bed:
         stock = read_settings([installation.configuration], installed=installation.configuration)
         settings = with_parameters(stock, parameters)
         case = find_case(settings, stock, test)
-        return Request(installation, settings, case, trafficgen, PROJECT.load_site("lab"), self._root)
+        site, vnf = PROJECT.load_site("lab"), PROJECT.load_vnf("vloop")
+        return Request(installation, settings, case, trafficgen, site, self._root, vnf)
 
     def run(self, test: str, trafficgen: str, parameters: str) -> RunRecord:
         request = self.request(test, trafficgen, parameters)
@@ -74,11 +81,11 @@ class Bed:
 class SimulatedStarter:
     """Opens the simulated generator in nfvgen's place."""
 
-    def __init__(self, *_: Any) -> None:
-        pass
+    def __init__(self, variant: str) -> None:
+        self.variant = variant
 
     def start(self, deployment: Any) -> Any:
-        assert deployment.variant == "vsperf:OvsDpdkVhost"
+        assert deployment.variant == self.variant
         site = SimulatedSite()
         return site.open_generator(site.deploy(PROJECT.load_variant("simulated"), "p2p"))
 
@@ -196,3 +203,16 @@ def test_other_generators_run_with_nics_of_their_own(tmp_path: Path, monkeypatch
     request = bed.request("phy2phy_cont", "Trex", "WHITELIST_NICS=['0000:05:00.0', '0000:05:00.1']")
     check_request(request)
     assert planned(request)["ports"] == "NICs of VSPERF"
+
+
+RECORDED = Path(__file__).parents[1] / "commands" / "failed-report.log"
+"""The end of VSPERF's output on a machine without names of its board, whose report it could not write."""
+
+
+def test_a_failure_after_the_result_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    words = driver.complaint(RECORDED.read_text())
+    assert words == "FileNotFoundError: [Errno 2] No such file or directory: '/sys/class/dmi/id/board_vendor'"
+    assert driver.complaint("[INFO ] all is well\n") == ""
+    bed, said = Bed(tmp_path, monkeypatch, PROGRAM + f"print({RECORDED.read_text()!r})\n"), list[str]()
+    run = run_vsperf(bed.request("phy2phy_cont", "Dummy", DUMMY), bed.store, said.append)
+    assert (run.status, said[-1]) == (Status.OK, f"VSPERF wrote its result, and then failed: {words}")
