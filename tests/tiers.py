@@ -4,7 +4,7 @@ The one place that says what a tier is; `make test`, `make test-<tier>` and tox 
 an earlier one failed; the exit status is 0 only when all passed. Nothing is written outside the checkout.
 
 Tiers that share nothing run together on all cores, before those that need the machine to themselves; those that
-wait for nothing but a core run beside the functional tier, at idle priority, unless NFVBED_TESTS_BESIDE is 0.
+wait for nothing but a core run beside all up to the functional tier, at idle priority, unless NFVBED_TESTS_BESIDE is 0.
 """
 
 import os
@@ -35,9 +35,9 @@ two hours, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 BESIDE = () if os.environ.get("NFVBED_TESTS_BESIDE") == "0" else ("unit", "golden")
-"""Tiers that run beside the functional one, which waits most of its time: at a priority at which they get a core only
-while nothing else wants it. Continuous integration, whose host is disturbed anyway and whose time suffices, runs them
-one after the other (docs/evidence/tests.md)."""
+"""Tiers that run beside the functional one, which waits most of its time, and beside those before it: at a priority at
+which they get a core only while nothing else wants it. Continuous integration, whose host is disturbed anyway and whose
+time suffices, runs them one after the other (docs/evidence/tests.md)."""
 FOLDERS = {
     "vepc": ("functional",),
     "slow": ("image", "functional"),
@@ -93,23 +93,29 @@ def main(names: list[str]) -> int:
     together = [tier for tier in SIDE_BY_SIDE if tier in names and tier not in beside]
     alone = [tier for tier in TIERS if tier in names and tier not in SIDE_BY_SIDE]
     groups = ([together] if together else []) + [[tier] for tier in alone]
-    outcomes, started = list[Outcome](), time.monotonic()
-    for place, group in enumerate(groups, 1):
-        others = beside if group == ["functional"] else []
-        told = f"; beside: {', '.join(others)}, shown when they have ended" if others else ""
-        print(f"\n=== {', '.join(group)} ({place} of {len(groups)}){told}", flush=True)
-        outcomes += _with_others(group, others)
+    started = time.monotonic()
+    until = groups.index(["functional"]) + 1 if beside else 0
+    outcomes = _beside(groups[:until], beside) if beside else []
+    outcomes += _each(groups[until:])
     _summarise(outcomes, time.monotonic() - started)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
-def _with_others(group: list[str], others: list[str]) -> list[Outcome]:
-    """Run a group's tests while those of others, which wait for nothing but a core, run at idle priority."""
-    if not others:
-        return Session(group, "now").run()
+def _each(groups: list[list[str]]) -> list[Outcome]:
+    """Run groups of tiers one after the other."""
+    outcomes = list[Outcome]()
+    for group in groups:
+        print(f"\n=== {', '.join(group)}", flush=True)
+        outcomes += Session(group, "now").run()
+    return outcomes
+
+
+def _beside(groups: list[list[str]], others: list[str]) -> list[Outcome]:
+    """Run groups one after the other while others' tests, which wait for nothing but a core, run at idle priority."""
+    print(f"\n=== beside all that follows, shown when they have ended: {', '.join(others)}", flush=True)
     behind = Session(others, "idle")
     with behind.started_idle():
-        outcomes = Session(group, "now").run()
+        outcomes = _each(groups)
         print(f"\n=== {', '.join(others)}", flush=True)
         return outcomes + behind.ended()
 

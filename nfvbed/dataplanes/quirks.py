@@ -36,3 +36,6 @@ class Quirks:
     """Kinds of ports, the generator's or VNFs', with which its cycles cannot be told from others' work."""
     quick: Mapping[str, object] = field(default_factory=_no_options)
     """Options with which it is deployed fast, where its variants' own take long and have tests of their own."""
+    composed: bool = False
+    """Whether its adapter is only put together of two others' parts, of which everything is asked: `make test` has its
+    frames counted, and the tier slow asks the rest of it."""

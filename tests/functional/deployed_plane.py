@@ -115,13 +115,18 @@ def _params(cases: list[Case], quick: list[Case]) -> list[Any]:
 def data_planes() -> list[Any]:
     """Return every variant that this host runs, on the shortest path that it has; one of each plane is not slow."""
     cases = [case for case in _shortest() if not case.guests]
-    return _params(cases, _first(cases, _plane_and_ports))
+    return _params(cases, _asked_all(cases))
+
+
+def _asked_all(cases: list[Case]) -> list[Case]:
+    """Return of each data plane with each kind of ports the case of which `make test` asks everything."""
+    return _first([case for case in cases if not CATALOGUE.quirks(case.variant).composed], _plane_and_ports)
 
 
 def other_variants() -> list[Any]:
     """Return those of which all is asked in the tier slow alone; what takes long to deploy or boot is there as well."""
     cases = _shortest()
-    first = _first(cases, _plane_and_ports)
+    first = _asked_all(cases)
     return [
         case.param(slow=case.guests or bool(CATALOGUE.quirks(case.variant).quick))
         for case in cases
@@ -136,13 +141,19 @@ def paths_with_vnf() -> list[Any]:
 
 
 def ceilings() -> list[Any]:
-    """Return every ceiling of every kind of ports, as the first variant with such ports has it."""
+    """Return every ceiling of every kind of ports, as the first variant with such ports has it.
+
+    Those of veth ports without offloads are slow: `TestOtherVariant` has such ports with a switch.
+    """
     cases = [case for case in _cases(PROJECT.variant_names, ("p2p",)) if not case.double and not case.boots]
     found = []
     for case in _first(cases, lambda case: case.variant.ports):
         for role in (CellRole.LOOPBACK, CellRole.REFERENCE, CellRole.VNF):
             topology = "pvp" if role is CellRole.VNF else "p2p"
-            found.append(pytest.param(replace(case, role=role, topology=topology), id=f"{case.variant.ports}-{role}"))
+            settings = case.variant.options.port_settings(case.variant.port_kind)
+            marks = [pytest.mark.slow] if "no-offloads" in settings else []
+            ceiling = replace(case, role=role, topology=topology)
+            found.append(pytest.param(ceiling, id=f"{case.variant.ports}-{role}", marks=marks))
     return found
 
 

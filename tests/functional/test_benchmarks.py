@@ -26,9 +26,10 @@ def smoke(name, raw, *arguments):
     return done.returncode, done.stdout + done.stderr, json.loads(raw.read_text()) if raw.exists() else None
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("generator", marks=pytest.mark.slow), "overhead", "switching_overhead", "gateway"]
-)
+SLOW = ("generator", "overhead", "switching_overhead")
+
+
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.slow) for name in SLOW), "gateway"])
 def test_benchmark_measures_every_side_once(before, name, tmp_path):
     status, printed, found = smoke(name, tmp_path / "raw.json", *SMOKE[name])
     assert status == 0, printed

@@ -46,7 +46,7 @@ def rows(path):
         return run, store.trials(run.id), {cell.id for cell in store.cells(run.id)}
 
 
-@pytest.mark.parametrize("variant", ["linux-bridge", "ovs-dpdk"])
+@pytest.mark.parametrize("variant", [pytest.param("linux-bridge", marks=pytest.mark.slow), "ovs-dpdk"])
 def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before, mark, nfvbed, tmp_path, variant):
     experiment, store = tmp_path / "killed.yml", tmp_path / "results.sqlite"
     experiment.write_text(EXPERIMENT.format(variant=variant))

@@ -162,7 +162,7 @@ def _generators():
     return [path for path in in_run_directory() or () if path.match("nfvgen-*.sock")]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_an_nfvbed_that_is_stopped_in_mid_trial_leaves_nothing(before, mark, nfvbed, tmp_path, how):
     experiment = tmp_path / "stopped.yml"
     experiment.write_text(

@@ -34,7 +34,7 @@ def options(queues: int, cores: int) -> tuple[str, ...]:
 
 @pytest.fixture(
     scope="module",
-    params=[("memif", 2, 1), ("memif", 2, 2), ("memif", 4, 1), ("memif", 3, 2), ("vhost", 2, 1), ("vhost", 2, 2)],
+    params=[("memif", 4, 1), ("memif", 3, 2), ("vhost", 2, 2)],
     ids=lambda param: "{} with {} queues on {} cores".format(*param),
 )
 def loop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Generator, int]]:

@@ -101,6 +101,7 @@ def assert_its_abort_is_reported(workspace, vnf, handle):
     vnf.stop(handle)
 
 
+@pytest.mark.slow
 def test_multiqueue_flavor_on_shared_hugepages_and_a_qemu_that_aborts(workspace):
     ports = kernel_ports(workspace, queues=4)
     vnf, handle = started(workspace, ports, choice("bridge", flavor="multiqueue"))
@@ -140,7 +141,7 @@ def test_users_own_image_forwards_as_it_was_made_to_and_is_not_written_to(worksp
 def test_guest_that_never_boots_is_reported_in_time(workspace, tmp_path):
     empty = tmp_path / "empty.raw"
     empty.write_bytes(bytes(1024 * 1024))
-    place = seat(workspace, kernel_ports(workspace), choice(image=own_image(empty, "up"), ready_s=4))
+    place = seat(workspace, kernel_ports(workspace), choice(image=own_image(empty, "up"), ready_s=1))
     driver = VmVnf()
     handle = driver.start(place)
     with pytest.raises(OnboardError, match="did not boot within") as caught:

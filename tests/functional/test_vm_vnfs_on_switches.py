@@ -1,17 +1,19 @@
 """Virtual machines between a switch's ports: every frame comes through, and is counted in the guest. As root."""
 
 import os
+import signal
+from pathlib import Path
 
 import pytest
 
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import UnsupportedError, VnfDiedError
 from nfvbed.host.network import links
 from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Accelerator, Role
 from nfvbed.records.readings import Part
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
-from tests.functional.disturbed import pass_all
+from tests.functional.disturbed import pass_all, wait_until
 from tests.functional.vm_guests import PROJECT, choice, offered
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
@@ -23,6 +25,20 @@ REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200,
 @pytest.fixture(name="site")
 def _site(lab_with_vnfs):
     return lab_with_vnfs
+
+
+def assert_memory_is_shared_pages_and_an_abort_is_named(site, deployment):
+    """Have QEMU abort, as by a fault of its own: it is reported with its signal and the last lines of its log."""
+    (handle,) = deployment.vnfs
+    maps = [line for line in Path(f"/proc/{handle.pids[0]}/maps").read_text().splitlines() if "hugepages-" in line]
+    assert maps and all(line.split()[1].endswith("s") for line in maps), "on the workspace's hugepages, shared"
+    os.kill(handle.pids[0], signal.SIGABRT)
+    assert wait_until(lambda: site.dead_vnfs(deployment))
+    with pytest.raises(VnfDiedError) as caught:
+        site.verify(deployment)
+    assert "has died (signal 6, SIGABRT)" in caught.value.what
+    assert "a fault of QEMU itself" in caught.value.fix
+    assert "vloop: ready" in caught.value.observed, "the last lines of its log"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +75,8 @@ def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwar
     roles = [thread.role for thread in site.look(deployment, Part.THREADS).threads]
     assert roles.count(Role.VNF) == 3, "two vCPUs and QEMU's main thread"
     generator.close()
+    if flavor == "hugepages":
+        assert_memory_is_shared_pages_and_an_abort_is_named(site, deployment)
     site.destroy(deployment)
 
 

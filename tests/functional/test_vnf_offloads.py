@@ -54,6 +54,15 @@ def test_raw_process_behind_a_bridge(site, offloads):
     site.destroy(deployment)
 
 
+@pytest.mark.parametrize(("offloads", "result"), [(True, ChecksumPath.KEPT), (False, ChecksumPath.COMPLETED)])
+def test_a_bridge_that_is_a_vnf_breaks_none(site, offloads, result):
+    chosen = choice("bridge").model_copy(update={"kind": VnfKind.PROCESS, "offloads": offloads})
+    deployment = deployed(site, chosen)
+    report = probe_checksums(deployment, MACS)
+    assert (report.result, report.remedy) == (result, ""), report.observed
+    site.destroy(deployment)
+
+
 @pytest.mark.usefixtures("vloop_image")
 @pytest.mark.parametrize("offloads", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_raw_guest_behind_a_bridge(site, offloads):

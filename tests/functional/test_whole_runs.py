@@ -42,7 +42,13 @@ frame_sizes: [64]
 trials: {{warmup_s: 0.1}}
 tests:
   - {{kind: mrr}}
-  - {{kind: search, preset: csit-quick, time_limit_s: 24, max_load_pps: {most}}}
+  - kind: search
+    preset: csit-quick
+    goals:
+      - {{name: NDR, duration_sum_s: 0.25, relative_width: 0.05}}
+      - {{name: PDR, duration_sum_s: 0.25, relative_width: 0.05}}
+    time_limit_s: 15
+    max_load_pps: {most}
   - {{kind: latency, of: mrr, fractions: [0.1, 0.5], fixed_load_pps: 20000, duration_s: 0.3}}
 repetitions: {{needed: 1, max_rounds: 1}}
 ceilings: false

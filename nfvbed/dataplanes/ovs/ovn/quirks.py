@@ -2,5 +2,9 @@
 
 from nfvbed.dataplanes.ovs.instance import SWITCH
 from nfvbed.dataplanes.quirks import Quirks
+from nfvbed.spec.variant import Variant
 
-QUIRKS = Quirks(process=SWITCH)
+
+def quirks_of(variant: Variant) -> Quirks:
+    """Return them; on AF_XDP it is OVN's bridge on the ports of Open vSwitch on AF_XDP, and nothing else."""
+    return Quirks(process=SWITCH, composed=variant.options.dataplane == "ovn-afxdp")
