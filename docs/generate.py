@@ -67,7 +67,7 @@ it, with its date, in `docs/evidence/box.json`; no row says that a machine of ha
 [More on several machines](../howto/kolla.md)."""
 CONFORMANCE = """Each result says for each standard how far its goal conforms, by the words of RFC 2544 section 3:
 *unconditional* (all that is asked and all that is recommended), *conditional* (all that is asked) or *none*. It is
-derived from the goal, whoever made it: keys that a file changes are judged by the same code. An irregular result is
+derived from the goal, of any origin: keys that a file changes are judged by the same code. An irregular result is
 none, but for RFC 9971, which has irregular results.
 """
 DEVIATIONS = """Beside it each result says what its set-up and its trials do otherwise than the standards describe it.

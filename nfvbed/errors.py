@@ -128,7 +128,7 @@ class StoreError(NfvbedError):
 
 
 class DamagedError(StoreError):
-    """What is stored of a run is not as nfvbed writes it: the store is damaged, or somebody else made it."""
+    """What is stored of a run is not as nfvbed writes it: the store is damaged, or another program made it."""
 
 
 class BundleError(NfvbedError):

@@ -129,7 +129,7 @@ class SharedCache:
         folder = self._made(kind)
         place, draft = folder / _hash(made_of), folder / _DRAFT
         with self._locked(folder, fcntl.LOCK_EX):
-            # What a killed one left; nobody else works here now.
+            # What a killed one left; no other process works here now.
             shutil.rmtree(draft, ignore_errors=True)
             try:
                 (draft / _CONTENT).mkdir(parents=True)
@@ -203,7 +203,7 @@ class SharedCache:
         return folder
 
     def _kind(self, kind: str) -> Path:
-        """Return a kind's folder, which may not be there yet, when nobody else can write to it.
+        """Return a kind's folder, which may not be there yet, when no other user can write to it.
 
         Roots in it run as root: who could change one could do everything.
         """

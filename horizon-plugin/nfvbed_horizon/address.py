@@ -82,7 +82,7 @@ def _seconds(value: object) -> float:
 
 
 def _check(address: Address) -> None:
-    """Refuse what is no address, and what anybody on the way could read or forge.
+    """Refuse what is no address, and what could be read or forged on the way.
 
     Raises:
         Trouble: with what to write in its place.

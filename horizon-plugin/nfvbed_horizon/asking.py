@@ -67,7 +67,7 @@ class Asking:
             finally:
                 connection.close()
         except ssl.SSLError as failure:
-            fix = "Name the certificate of whoever signed the dashboard's in NFVBED_CA_FILE; the host must be in it."
+            fix = "Name the certificate of the dashboard's signer in NFVBED_CA_FILE; the host must be in it."
             raise Trouble(f"nfvbed's dashboard at {url} is not trusted", _said(failure), fix) from failure
         except TimeoutError as failure:
             raise self._too_late() from failure
@@ -151,7 +151,7 @@ def _token(path: Path) -> str:
     """Read the token.
 
     Raises:
-        Trouble: it cannot be read, or everybody could; without a word of it.
+        Trouble: it cannot be read, or all users could; without a word of it.
     """
     fix = "Write it with owner root, the group of Horizon's server and mode 0640, and name it in NFVBED_TOKEN_FILE."
     try:

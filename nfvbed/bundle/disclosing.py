@@ -1,4 +1,4 @@
-"""What a bundle tells of whose machines these are: listed before it is given to anybody, and in it."""
+"""What a bundle tells of whose machines these are: listed before it is given away, and in it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

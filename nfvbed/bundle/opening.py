@@ -1,4 +1,4 @@
-"""A bundle as somebody gives it: read within its bounds, checked, and refused where it is not consistent."""
+"""A bundle from outside: read within its bounds, checked, and refused where it is not consistent."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -57,7 +57,7 @@ _PSEUDONYM: Final = {
     IdentifierKind.WORD: "word-{}",
 }
 _LEFT: Final = ("latency_hdr", "host_hash", "plan_hash", "doctor_hash", "config_hash", "rig_hash")
-"""Keys whose values name nobody: histograms, hashes."""
+"""Keys whose values name no person and no machine: histograms, hashes."""
 _SHORTEST: Final = 3
 """Letters of a name that is looked for in texts."""
 _MAC: Final = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\w:])")
@@ -73,13 +73,13 @@ _VERSIONS: Final = re.compile(r"version|kernel|release")
 _OF_NOBODY: Final = frozenset(
     ("", "auto", "any", "none", "unknown", "default", "Default", "admin", "root", "localhost", "service", "not known")
 )
-"""Values under such keys that are no name of anybody's."""
+"""Values under such keys that name no person and no machine."""
 _RESERVED: Final = tuple(
     ipaddress.ip_network(text)
     for text in ("0.0.0.0/8", "127.0.0.0/8", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
                  "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "2001:db8::/32", "2001:2::/48", "ff00::/8")
 )  # fmt: skip
-"""Networks of loopback, documentation (RFC 5737, RFC 3849), benchmarks (RFC 2544, RFC 5180) and groups: nobody's."""
+"""Networks of loopback, documentation (RFC 5737, RFC 3849), benchmarks (RFC 2544, RFC 5180), groups: no machine's."""
 _BY_NOBODY: Final = ("ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "00:00:5e:00:53:")
 """MAC addresses, or beginnings of them, that are no device's: all, none, documentation (RFC 7042)."""
 
@@ -227,7 +227,7 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _own_words(document: RunDocument) -> set[str]:
-    """Return the words of a run that are nfvbed's, or of what is measured, whoever's machine it is."""
+    """Return the words of a run that are nfvbed's, or of what is measured, on any machine."""
     words = {value for cell in document.cells for value in _values(cell.model_dump(mode="json"))}
     words |= {document.run.experiment, document.run.site}
     for blob in document.blobs.values():

@@ -87,7 +87,7 @@ class OpenedEnvelope:
 
 
 def open_envelope(content: bytes, trusted: Sequence[SSlibKey]) -> OpenedEnvelope:
-    """Return what an envelope has, and whose signature: a trusted key's, that of the key in its payload, or nobody's.
+    """Return what an envelope has, and whose signature: a trusted key's, that of the key in its payload, or none.
 
     Raises:
         ValueError: it is no envelope.

@@ -23,7 +23,7 @@ from nfvbed.vnfs.descriptors.signature import TrustedCertificates
 
 
 def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[Project, str] | None:
-    """Return the VNF of a `vnf.yml`, with the project that has it; None: the file is someone's descriptor.
+    """Return the VNF of a `vnf.yml`, with the project that has it; None: the file is a given descriptor.
 
     Raises:
         ConfigurationError: the file is no descriptor, or not valid; the message says what it is, and the line.
@@ -43,7 +43,7 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
 
 
 def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
-    """Onboard the VNF of someone's descriptor, or print what would be onboarded, or what does not fit.
+    """Onboard the VNF of a given descriptor, or print what would be onboarded, or what does not fit.
 
     Returns:
         The exit code.

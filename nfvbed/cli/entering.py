@@ -1,6 +1,6 @@
 """Sites as commands open them: what asks a box runs in the network namespace of its machines.
 
-Its addresses are nobody's outside: Ansible, SSH, OpenStack's clients and what they start reach them from in there. A
+Its addresses exist in the box alone: Ansible, SSH, OpenStack's clients and what they start reach them from in there. A
 thread is in one network namespace, and those that it starts later are in the same; so a command enters before it opens
 a site, and stays. Results in a PostgreSQL are opened before, or reached by a Unix socket.
 """
@@ -40,7 +40,7 @@ def enter_box(spec: SiteSpec, root: Path, *, needed: bool = False) -> None:
         needed: whether machines are asked even where no cloud is on them.
 
     Raises:
-        PrerequisiteError: the machines are not up: the addresses of the file would be somebody else's.
+        PrerequisiteError: the machines are not up: the addresses of the file would be another machine's.
     """
     if not spec.in_stages:
         return

@@ -55,7 +55,7 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 def command(vnf: str, variant: str | None, site: str, topology: str | None, as_json: bool, **options: Any) -> None:
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
-    FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
+    FILE: the VNF of a given descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
     read and compared first, onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it. So is a VNF
     of several machines; machines in a row, as those of vpair, are on the path unless a descriptor's option is given.
 

@@ -1,4 +1,4 @@
-"""`nfvbed package`: write the descriptor of a VNF, its package, or Heat's template; or check someone's package."""
+"""`nfvbed package`: write the descriptor of a VNF, its package, or Heat's template; or check a given package."""
 
 import sys
 from collections.abc import Mapping

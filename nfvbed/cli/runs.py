@@ -167,7 +167,7 @@ def _user() -> str:
 
 
 def _state(run: RunRecord, store: "Store") -> str:
-    """Return how a run ended; one without an end runs as long as somebody writes it."""
+    """Return how a run ended; one without an end runs as long as a process writes it."""
     if run.status is not None:
         return run.status.value
     return "running" if store.writer(run.id) else CRASHED

@@ -35,7 +35,7 @@ from nfvbed.records import Record
 
 VERDICT_RULE: Final = 1
 """Version of the rules by which trials become verdicts: raised where the same trials may get another one. Bundles name
-it, so that whoever recomputes their verdicts knows which nfvbed can."""
+it, so that it is known which nfvbed can recompute their verdicts."""
 SAME_LEVEL: Final = 0.90
 """Level of the interval that must lie within the margin: two one-sided tests at 5 %."""
 MANY_COMPARISONS: Final = 3

@@ -1,8 +1,8 @@
 """Who asked for what, and what came of it: files to which lines are added, and which are never written again.
 
-Acts, refusals and sign-ins have a file each: nobody who is refused a thousand times hides, or drives out of a file of
-bounded size, what operators did. A line that could not be written whole is taken back; one that a crash left half is
-ended before the next one begins.
+Acts, refusals and sign-ins have a file each: a user who is refused a thousand times does not hide what operators
+did, or drive it out of a file of bounded size. A line that could not be written whole is taken back; one that a crash
+left half is ended before the next one begins.
 """
 
 import fcntl
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
 
 class AuditSubject(Record):
-    """Whoever asks for an action, as the audit log names them."""
+    """The one that asks for an action, as the audit log names it."""
 
     role: str
     client: str = ""
@@ -268,7 +268,7 @@ class _File:
 
     @contextmanager
     def _held(self) -> Iterator[int]:
-        """Hold the file for this process alone: nobody else adds to it meanwhile, or keeps it for a new one."""
+        """Hold the file for this process alone: no other process adds to it meanwhile, or keeps it for a new one."""
         while True:
             handle = self._open()
             try:

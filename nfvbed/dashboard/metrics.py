@@ -35,7 +35,7 @@ JOBS: Final = 200
 """Newest jobs that are counted."""
 RUNNING: Final = "running"
 CRASHED: Final = "crashed"
-"""States of runs without an end: somebody writes them, or nobody does."""
+"""States of runs without an end: a process writes them, or none does."""
 
 
 def metrics(source: Source, operations: Operations | None) -> APIRouter:
@@ -54,7 +54,7 @@ def metrics(source: Source, operations: Operations | None) -> APIRouter:
         try:
             source.store.runs_page(Part(limit=1), MEASURED)
         except NfvbedError:
-            # Anybody may ask: where the store is, and what it said, is in the server's log and on its pages.
+            # Every client may ask: where the store is, and what it said, is in the server's log and on its pages.
             return JSONResponse({"status": "failed", "store": "cannot be read"}, 503)
         return JSONResponse({"status": "ok", "store": "read"})
 

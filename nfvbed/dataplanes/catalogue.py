@@ -2,7 +2,7 @@
 
 A room is a package. Its module `options` has the model of a variant's options, named by its `dataplane`; its module
 `adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
-are not; adapters are imported when they are asked for: one whose library is missing takes nobody else down.
+are not; adapters are imported when they are asked for: one whose library is missing takes no other down.
 Where kolla-ansible can deploy the data plane, its module `kolla` has the record for that, `KOLLA`; a room of several
 data planes has a tuple of them. Where VSPERF measures it too, its module `vsperf` has the record for that, `VSPERF`.
 """

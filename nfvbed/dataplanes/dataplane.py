@@ -26,10 +26,10 @@ PORT_TO_PORT = "p2p"
 
 
 class Peers(Protocol):
-    """Whoever is on the other sides of the ports: VNFs and generator.
+    """What is on the other sides of the ports: VNFs and generator.
 
     A data plane whose ports are sockets that those listen on starts them before itself: then it finds
-    somebody at each of its ports at once. One that finds nobody tries again only a second later.
+    a peer at each of its ports at once. One that finds none tries again only a second later.
     """
 
     def start(self, foreseen: Deployment) -> None:

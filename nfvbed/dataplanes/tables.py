@@ -19,7 +19,7 @@ class FilledTable:
     """A table after it was filled."""
 
     entries: int
-    """Entries that frames can match, as whoever holds the table counts them."""
+    """Entries that frames can match, as the table's holder counts them."""
     flows: int
     """Per direction: so many flows hit as many different entries, spread over the table."""
     addressing: Addressing = PLAIN

@@ -46,7 +46,7 @@ def require_vnf(plan: Layout, choice: VnfChoice | None, variant: Variant) -> Por
     """Return the kind of the VNFs' ports; None where the layout has no VNFs.
 
     Raises:
-        InternalError: it has some, and nobody said which.
+        InternalError: it has some, and it is not said which.
         UnsupportedError: they cannot be attached to this switch.
     """
     if not plan.vnfs:

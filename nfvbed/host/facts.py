@@ -32,7 +32,7 @@ _BOOT_PARAMETERS = (
     "preempt",
     "tsc",
 )
-"""Those that bear on a measurement; the rest (disks, consoles, perhaps secrets) is nobody's business."""
+"""Those that bear on a measurement; the rest (disks, consoles, perhaps secrets) is left out."""
 
 
 def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from nfvbed.units import NS_PER_S
 _log = logging.getLogger(__name__)
 
 GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
-"""The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
+"""The generator's ports' own, as a router sees them (RFC 2544's range); frames from port 0 go to the second."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is reserved, this is what is taken at once."""
 _MEASURED_SIZE = 64

@@ -9,7 +9,7 @@ _LONGEST_BYTES = 65536
 
 
 def listens(path: Path) -> bool:
-    """Return whether anybody answers on a socket; its file is there a moment earlier."""
+    """Return whether there is an answer on a socket; its file is there a moment earlier."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect(str(path))
@@ -26,7 +26,7 @@ def ask(path: Path, line: str, patience_s: float) -> dict[str, Any]:
         patience_s: limit of each step.
 
     Raises:
-        OSError: nobody listens, or nobody answers in time.
+        OSError: nothing listens, or there is no answer in time.
         ValueError: the answer is no JSON document.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

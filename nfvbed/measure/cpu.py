@@ -47,7 +47,7 @@ class _Window:
         )
 
     def softirq_ns(self, core: int) -> int:
-        """Return the core's softirq time, whoever caused it."""
+        """Return the core's softirq time, whatever caused it."""
         return self.after.cores[core].softirq_ns - self.before.cores[core].softirq_ns
 
     def steal_ns(self, core: int | None) -> int:
@@ -118,7 +118,7 @@ def account(
 def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread], frames: int) -> tuple[CpuTime, ...]:
     """Return the times, unknown for a kernel VNF or switch whose threads did not run though frames came through it.
 
-    Its work was then done in the softirq of whoever handed it the frames. So where a VNF's work is hidden, the time of
+    Its work was then done in the softirq of what handed it the frames. So where a VNF's work is hidden, the time of
     a switch in the kernel is not that of the switch alone either. A switch that polls in a process of its own cannot
     have done it.
 

@@ -1,4 +1,4 @@
-"""Measures the trials of a search on one deployment, and hands the record of each to whoever stores it."""
+"""Measures the trials of a search on one deployment, and hands the record of each to what stores it."""
 
 import time
 from collections.abc import Callable, Sequence

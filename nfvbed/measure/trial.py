@@ -88,7 +88,7 @@ class Measurement:
             return self._measured(task)
 
     def _signed(self, run: str = "") -> AbstractContextManager[None]:
-        """Say on this host that a trial is going; a simulated one disturbs nobody and is disturbed by nobody."""
+        """Say on this host that a trial is going; a simulated one disturbs none and is disturbed by none."""
         return nullcontext() if self._deployment.simulated else trial_going(run)
 
     def _measured(self, task: TrialTask) -> TrialRecord:

@@ -35,7 +35,7 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
 
 
 def require_own_commands(study: Study, project: Project) -> None:
-    """Refuse to go on with commands that a store has and no file of the project: a store may be of somebody else.
+    """Refuse to go on with commands that a store has and no file of the project: a store may be of another user.
 
     Args:
         study: as it is stored.

@@ -25,7 +25,7 @@ class Cause(StrEnum):
     OFFLOAD = "offload"
     """They leave work to hardware that the port cannot do."""
     RING = "ring"
-    """A ring or queue was full: whoever empties it is too slow."""
+    """A ring or queue was full: what empties it is too slow."""
     BUFFERS = "buffers"
     """There was no memory for them."""
     LINK = "link"

@@ -7,7 +7,7 @@ from nfvbed.records.trial import TrialRecord
 
 
 def missing_ratio(lost: int, unsent: int, late: int, intended: int) -> float | None:
-    """Return missing over intended frames; frames that the generator was too late for were asked of nobody.
+    """Return missing over intended frames; frames that the generator was too late for count in neither.
 
     Args:
         lost: sent and not received.

@@ -103,7 +103,7 @@ class QueueCounts(Record):
 class DirectionCounts(Record):
     """Frames of one direction in one trial. Counts that break a law of conservation are no such value.
 
-    Whoever counts makes it by `counted`; the laws are `conservation.fault_of`.
+    What counts makes it by `counted`; the laws are `conservation.fault_of`.
     """
 
     intended: int
@@ -510,7 +510,7 @@ class Hop(Record):
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)
     counted_by: str | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or nobody knows."""
+    """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or it is not known."""
 
 
 class SwitchCounters(Record):

@@ -1,4 +1,4 @@
-"""Runs out of the store with all that a report shows, for whoever shows it."""
+"""Runs out of the store with all that a report shows."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager

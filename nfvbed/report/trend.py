@@ -24,7 +24,7 @@ class TrendStep(Record):
 
     @property
     def is_open(self) -> bool:
-        """Whether it asks to be looked at: nobody has acknowledged it, and it is more than the margin."""
+        """Whether it asks to be looked at: it is not acknowledged, and it is more than the margin."""
         return self.acknowledged is None and not self.step.within_margin
 
 

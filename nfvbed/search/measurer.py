@@ -1,4 +1,4 @@
-"""What a search needs of whoever measures: one trial at a time, and a clock."""
+"""What a search needs of what measures: one trial at a time, and a clock."""
 
 import time
 from abc import ABC, abstractmethod

@@ -1,6 +1,6 @@
 """Keeps a search within one placement class, and sees when classes change too fast for its trials.
 
-Classes are derived from raw core distances by the rule of whoever compares results; it is injected, and asked again
+Classes are derived from raw core distances by the rule of what compares results; it is injected, and asked again
 after every trial, as what is known of a host grows with them.
 
 A trial that has both its ends in one class may have left it in between. How often that happens follows from the trials

@@ -149,7 +149,7 @@ class SearchResult(Record):
     @model_validator(mode="before")
     @classmethod
     def says_what_it_conforms_to(cls, values: Any) -> Any:
-        """Derive it, whoever made or stored the result: from the goals, which each has."""
+        """Derive it, whatever made or stored the result: from the goals, which each has."""
         if not isinstance(values, dict) or not {"search", "goals", "directions"} <= values.keys():
             return values
         what = Search.model_validate(values["search"])

@@ -26,4 +26,4 @@ class HostView:
     own_ends: Callable[[], AbstractContextManager[OwnEnds]] | None = None
     """Puts ports of the switch's own in the place of the generator's, for a block; None: it has none."""
     close_generators: Callable[[], None] = lambda: None
-    """Closes a generator that waits to be used, where one does: whoever wants its ports for something else calls it."""
+    """Closes a generator that waits to be used, where one does: what wants its ports for something else calls it."""

@@ -44,7 +44,7 @@ from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
 
 if TYPE_CHECKING:
-    # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
+    # A module that asks for a host imports what it is made of; the interface needs nothing of it.
     from nfvbed.sites.hostview import HostView
     from nfvbed.vnfs.numa import Host
 

@@ -1,4 +1,4 @@
-"""Zip archives of anybody: what their directory costs to read is bounded, and what damaged ones raise is known."""
+"""Zip archives of others: what their directory costs to read is bounded, and what damaged ones raise is known."""
 
 import io
 import zipfile

@@ -121,7 +121,7 @@ def with_forwarding(experiment: Experiment, catalogue: Catalogue) -> Experiment:
 
 
 def default_forwarding(use: VnfUse, vnf: VnfSpec) -> Forwarding:
-    """Return what a VNF does by default: its first way, or its image's own where nobody can choose it."""
+    """Return what a VNF does by default: its first way, or its image's own where it cannot be chosen."""
     return AS_THE_IMAGE if _goes_its_own_way(use, vnf) else vnf.forwarding[0]
 
 

@@ -56,7 +56,7 @@ def _of_vnf(choice: VnfChoice) -> list[str]:
     words = [] if choice.vnf.name == USUAL_VNF else ["--vnf", choice.vnf.name]
     words += ["--kind", choice.kind.value]
     own_image = choice.image is not None and choice.image != choice.vnf.image
-    # What a user's own image does nobody says.
+    # What a user's own image does is not known.
     words += [] if own_image and choice.forwarding == AS_THE_IMAGE else ["--forwarding", choice.forwarding]
     words += [] if choice.own_flavor or choice.flavor.name == choice.vnf.flavor else ["--flavor", choice.flavor.name]
     words += [] if choice.vnic == "any" else ["--vnic", choice.vnic]

@@ -4,7 +4,7 @@ from nfvbed.errors import UsageError
 
 
 def require_confirmed(site: str, given: str | None, fix: str) -> None:
-    """Make sure that somebody meant this site.
+    """Make sure that this site was meant.
 
     Args:
         given: what was typed, or given with --yes; None: nothing could be typed.

@@ -69,7 +69,7 @@ def conformance(what: Search, goal: Goal, irregularity: str = "") -> tuple[Confo
     """Return what a goal of a search may claim of each standard.
 
     Args:
-        goal: one of its goals, whoever made it: presets are judged as any other.
+        goal: one of its goals, of any origin: presets are judged as any other.
         irregularity: why there is no regular result; empty: there is one, or it is not known yet.
     """
     return tuple(_judged(standard, judge(what, goal), irregularity) for standard, judge in _JUDGES.items())

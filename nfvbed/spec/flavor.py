@@ -37,7 +37,7 @@ class Flavor(SpecModel):
     shared_over: Literal["core", "node", "host"] = "core"
     """Cores on which vCPUs of policy shared may run: the core that the arrangement has for the VNF; all cores of the
     guest's NUMA node, but for those of switch and generator where others are left; all cores of the host, as where
-    nobody pins anything."""
+    nothing is pinned."""
     thread_policy: Literal["prefer", "isolate", "require"] | None = None
     """Relation of vCPUs to threads of one physical core (`hw:cpu_thread_policy`)."""
     emulator_threads: Literal["share", "isolate"] | None = None

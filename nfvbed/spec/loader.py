@@ -357,12 +357,12 @@ class Project:
         """Refuse the name of a kind in place of a site (`--site kolla`), and list the sites of that kind."""
         these, own = list[str](), list[str]()
         for site in self.site_names:
-            # A damaged file is the fault of whoever names it, not of this name.
+            # A damaged file is a fault of what names it, not of this name.
             with suppress(ConfigurationError):
                 found = read_document(self.sites_folder / f"{site}.yml").data
                 if found.get("kind") == name:
                     these.append(site)
-                    # Whoever copies a file has machines: one whose machines nfvbed starts is no example of theirs.
+                    # A file is copied for machines that are there: one whose machines nfvbed starts is no example.
                     own += [] if found.get("machines") == "box" else [site]
         if these:
             example = (own or these)[0]
@@ -413,7 +413,7 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
     # What is neither a list nor a text names no variant: the checks of the experiment say so.
     names = picked if isinstance(picked, Sequence) else ()
     if "variants" in values and data.get("baseline") not in (BEST, *names):
-        # Whoever picks some of the variants should not have to know the file's baseline.
+        # A user who picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
     overridden = frozenset(tuple(key.split(".")) for key in overrides)
     replaced = [tuple(key.split(".")) for key in values]

@@ -71,8 +71,8 @@ class SearchSpec(SpecModel):
     warmup_s: float | None = Field(None, ge=0)
     """Length of a first trial, at the largest load, that does not count; None: the preset's."""
     trials: Trials | None = None
-    """Trials that count: `all`, with nothing excluded, or `clean`, those in which nobody kept the generator or the
-    system from their cores, whatever they lost (ADR 0026); None: the preset's."""
+    """Trials that count: `all`, with nothing excluded, or `clean`, those in which the generator and the system were not
+    kept from their cores, whatever they lost (ADR 0026); None: the preset's."""
     clean_limit_s: float = Field(CLEAN_LIMIT_S, gt=0, le=1)
     """Time that the generator's loop may be held up in a clean trial, and that each thread of the system may be kept
     from its core, s."""

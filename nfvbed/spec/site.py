@@ -60,7 +60,7 @@ class SiteSpec(SpecModel):
     """One place to deploy to: what files of all kinds of site have."""
 
     is_whole_cloud: ClassVar[bool] = False
-    """Whether to destroy takes a whole cloud down, with all that anybody has in it."""
+    """Whether to destroy takes a whole cloud down, with all that its users have in it."""
     in_stages: ClassVar[bool] = False
     """Whether variants are deployed on its machines in stages, which make one cloud of them."""
     names_before_destroy: ClassVar[bool] = False
@@ -319,10 +319,10 @@ class CloudSiteSpec(HostSiteSpec):
     """Instances that run already, for `onboarding: none`."""
     destination_macs: DestinationMacs = "neutron"
     """Destination addresses of frames from the first and the second port. `neutron`: those that Neutron has for the
-    first and the last port of the path, which every kind of port takes. `any`: nobody's, which bridges flood. Or two of
-    your own."""
+    first and the last port of the path, which every kind of port takes. `any`: of no port, which bridges flood. Or
+    two of your own."""
     accelerator: Literal[Accelerator.KVM, Accelerator.TCG] | None = None
-    """Accelerator of the instances, as you know it; nobody else can say, and it is not verified. `tcg`: results carry
+    """Accelerator of the instances, as you know it; it cannot be read, and is not verified. `tcg`: results carry
     `emulated-accelerator`, and are not ranked."""
 
     @property

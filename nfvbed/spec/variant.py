@@ -1,6 +1,6 @@
 """`deploy/variants/*.yml`: one data plane each.
 
-What its options may say is in the room of its data plane (`nfvbed/dataplanes`), of which nothing is known here: whoever
+What its options may say is in the room of its data plane (`nfvbed/dataplanes`), of which nothing is known here: what
 reads variants is given the model of those that there are.
 """
 

@@ -99,8 +99,8 @@ class VnfSpec(SpecModel):
     ports: tuple[VnfPortSpec, ...] = Field(min_length=1)
     """Ports in the order of the path."""
     raw_ethernet: bool = False
-    """Reading and writing of whole frames without the kernel's stack, so that nobody completes a checksum left to
-    hardware."""
+    """Reading and writing of whole frames without the kernel's stack, so that a checksum left to hardware is not
+    completed."""
     forwarding: tuple[Forwarding, ...] = Field(min_length=1)
     """Ways of forwarding that it has; the first is the default."""
     burst: int = Field(32, ge=1, le=512)

@@ -1,4 +1,4 @@
-"""Bounds on what a SQLite file may do to its reader: anybody can make one, and one with views is a program.
+"""Bounds on what a SQLite file may do to its reader: every user can make one, and one with views is a program.
 
 A file is opened so that its schema can call nothing and no value is beyond a size; what it consists of is looked at
 before the first query; and a query that takes too long, or during which the command is to end, is interrupted.
@@ -46,7 +46,7 @@ class BoundedConnection(sqlite3.Connection):
         """Begin to look at the budget and at signals.
 
         Args:
-            ended: whether whoever reads has gone.
+            ended: whether the reader has gone.
         """
 
         def interrupts() -> bool:

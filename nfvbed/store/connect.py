@@ -33,7 +33,7 @@ CONNECT_TIMEOUT_S = 10
 LONGEST_STATEMENT_S = 300
 """Bound of a statement of who only reads a database: no query of nfvbed takes that long on results."""
 SECRETS = ("password", "sslpassword")
-"""Parameters of a URL that are shown to nobody."""
+"""Parameters of a URL that are never shown."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Rows that are not as nfvbed writes them: of a damaged store, or of one that somebody else made."""
+"""Rows that are not as nfvbed writes them: of a damaged store, or of one that another program made."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -78,7 +78,7 @@ class WriterLock:
 
 
 def holder_of(path: Path) -> LockHolder | None:
-    """Return who holds a lock now; None when nobody does."""
+    """Return who holds a lock now; None when no process does."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

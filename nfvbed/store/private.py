@@ -1,4 +1,4 @@
-"""Keeps a store's files for their owner alone: whoever opens one may hold a lock that stops a measurement.
+"""Keeps a store's files for their owner alone: a user who opens one may hold a lock that stops a measurement.
 
 SQLite's readers and writers meet in locks on a map beside the file (`-shm`), and writers of nfvbed in one on `.lock`; a
 descriptor that may only read is enough for both. Others read a copy (`nfvbed export --format sqlite`).
@@ -52,7 +52,7 @@ def make_files(path: Path, tell: Callable[[str], None] | None) -> None:
     if not path.exists():
         os.close(open_own(path))
     if tell is not None and path.parent.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
-        tell(f"everybody may write in {path.parent}, and replace these results: chmod o-w it, or name another one")
+        tell(f"all users may write in {path.parent}, and replace these results: chmod o-w it, or name another one")
     for ending in BESIDE:
         tighten(path.with_name(path.name + ending), FILE, tell)
 
@@ -122,7 +122,7 @@ def _require_own(path: Path, found: os.stat_result, is_right: Callable[[int], bo
         return
     kind = f"of user {found.st_uid}" if is_right(found.st_mode) else "no file"
     raise StoreError(
-        "results are not written into what somebody else may have put there",
+        "results are not written into what another user may have put there",
         where=str(path),
         observed=f"it is {kind}; this is user {os.geteuid()}",
         fix="name a file in a folder of your own with --store",

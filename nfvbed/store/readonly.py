@@ -1,8 +1,8 @@
 """Reads a SQLite file that this process may not write to, or in whose folder it may not.
 
 SQLite keeps a store's newest rows in a log beside the file (WAL), and a map of that log which readers have to write to,
-or to make. Where they can do neither there are three cases. The map is there, as somebody writes: it is read. There is
-no log: the file is whole, and is read as it is, each time anew, as somebody may begin to write. There is a log without
+or to make. Where they can do neither there are three cases. The map is there, as a process writes: it is read. There is
+no log: the file is whole, and is read as it is, each time anew, as a process may begin to write. There is a log without
 a map, as after a copy: both are copied, and the copy is read.
 """
 
@@ -119,7 +119,7 @@ class FileReader:
 
 
 def folder_for_copy(path: Path) -> "TemporaryDirectory[str]":
-    """Make the folder of a private copy; it goes when nobody holds it any more."""
+    """Make the folder of a private copy; it goes when it is not held any more."""
     try:
         return TemporaryDirectory(prefix="nfvbed-store-")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Locks on a database server: several testbeds write to one at once, but nobody else writes a run that one writes."""
+"""Locks on a database server: several testbeds write to one at once, but no other writes a run that one writes."""
 
 import time
 import zlib
@@ -124,10 +124,10 @@ def wait_for_format(connection: Connection) -> None:
 
 
 def require_no_writers(connection: Connection, where: str) -> None:
-    """Check that nobody writes, before the format is changed.
+    """Check that no process writes, before the format is changed.
 
     Raises:
-        BusyError: somebody does.
+        BusyError: one does.
     """
     writers = connection.execute(_HOLDERS, {"nfvbed": ADVISORY_LOCK, "lock": ALL_WRITERS}).scalar_one()
     if writers:

@@ -147,7 +147,7 @@ class Store:
         self.close()
 
     def writer(self, run: str | None = None) -> LockHolder | None:
-        """Return who writes to this store now; None when nobody does.
+        """Return who writes to this store now; None when no process does.
 
         Args:
             run: look for who writes this run; a file has one writer for all of them.
@@ -172,7 +172,7 @@ class Store:
         return digest
 
     def start_run(self, run: RunRecord) -> None:
-        """Write a run that begins; nobody else can write it until it ends or this store is closed."""
+        """Write a run that begins; no other process can write it until it ends or this store is closed."""
         self._hold(run.id)
         with self._transaction(f"run {run.id} could not be stored") as connection:
             _insert_run(connection, run)
@@ -284,7 +284,7 @@ class Store:
 
     @contextlib.contextmanager
     def _shortly(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction of its own, whoever else writes.
+        """Yield a connection in a transaction of its own, whatever else writes.
 
         Raises:
             StoreError: the store can only be read, or what is written does not fit.
@@ -309,7 +309,7 @@ class Store:
     # Reading
 
     def copy_to(self, path: Path) -> None:
-        """Write a copy of a file as it is now, in one step; readers of the copy hold up nobody who writes here.
+        """Write a copy of a file as it is now, in one step; readers of the copy hold up no writer here.
 
         Raises:
             UsageError: the store is a server's database.

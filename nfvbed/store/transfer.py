@@ -199,7 +199,7 @@ def _of_programs(place: Place) -> bool:
 
 
 def _made_by(text: str) -> str:
-    """Return whose result a text is that is no export of nfvbed's; empty: nobody knows."""
+    """Return whose result a text is that is no export of nfvbed's; empty: it is not known."""
     first = text.lstrip().partition("\n")[0]
     if "throughput_rx_fps" in first:
         return "VSPERF (result_*.csv)"

@@ -1,6 +1,6 @@
 """The driver of each kind of VNF.
 
-Drivers are imported when they are asked for: one whose library is missing takes nobody else down.
+Drivers are imported when they are asked for: one whose library is missing takes no other down.
 """
 
 from importlib import import_module

@@ -40,7 +40,7 @@ class ChecksumPath(StrEnum):
     KEPT = "kept"
     """They arrived incomplete, with the note: the receiver's kernel accepts them."""
     COMPLETED = "completed"
-    """They arrived with a right checksum: somebody on the way completed it."""
+    """They arrived with a right checksum: it was completed on the way."""
     BROKEN = "broken"
     """They arrived with a wrong checksum and no note: every receiver drops them."""
     NOT_SEEN = "not-seen"

@@ -60,7 +60,7 @@ class OnboardedPeers:
             choice = self._choice
             self.seats = seats(foreseen, self._plan, choice, self._host)
             self.drivers = tuple(driver(choice.kind, place.does) for place in self.seats)
-            # One after the other, so that those before one that fails are known to whoever ends them.
+            # One after the other, so that those before one that fails are known when they are ended.
             for run, place in zip(self.drivers, self.seats, strict=True):
                 self.handles = (*self.handles, run.start(place))
         if self._starter is not None:
@@ -81,7 +81,7 @@ class OnboardedPeers:
         self.ready_ns = time.monotonic_ns()
 
     def give_up(self) -> None:
-        """Close a generator that nobody will use; all else ends with its workspace."""
+        """Close a generator that will not be used; all else ends with its workspace."""
         if self.generator is not None:
             with contextlib.suppress(InternalError):
                 self.generator.close()

@@ -12,7 +12,7 @@ from nfvbed.vnfs.numa import GuestPlacement, Host, place_guest
 from nfvbed.vnfs.vnf import SINK, SOURCE, VnfHost, VnfSeat
 
 _SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
-"""Ports of the generator that are DPDK's own; a virtual function has the address of a kernel's port, whoever drives it.
+"""Ports of the generator that are DPDK's own; a virtual function has the address of a kernel's port, with any driver.
 """
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from nfvbed.cloud.box.layout import SWITCH
 
 UNITS_LEFT_OUT = (
-    # One kernel for all machines: its clock and its settings are nobody's of theirs.
+    # One kernel for all machines: its clock and its settings belong to none of them.
     *("chrony.service", "systemd-timesyncd.service", "systemd-sysctl.service", "systemd-modules-load.service"),
     *("proc-sys-fs-binfmt_misc.automount", "systemd-binfmt.service", "sys-kernel-debug.mount"),
     *("sys-kernel-tracing.mount", "sys-kernel-config.mount", "apparmor.service", "systemd-pcrphase.service"),

@@ -28,7 +28,7 @@ class HostState(Capacity):
     overlay: bool
     """Whether the kernel has overlayfs."""
     pages_in_use: int | None
-    """Hugepages of 2 MiB that somebody uses; None: the kernel has none of that size."""
+    """Hugepages of 2 MiB in use; None: the kernel has none of that size."""
 
 
 def look(places: BoxPlaces) -> HostState:

@@ -209,7 +209,7 @@ class DevCloud:
     def _start_node(self) -> str:
         ledger = Ledger.create(self.places.run / LEDGER_NAME, this_process(persistent=True))
         self._ledger = ledger
-        # Pages that are free now are about to be used by whoever had them made: the cloud, which stays, brings its own.
+        # Pages that are free now are about to be used by what had them made: the cloud, which stays, brings its own.
         if HugepagePool().enlarge(self._hugepages_mib // _PAGE_MIB, ledger) < self._hugepages_mib // _PAGE_MIB:
             HugepagePool().ensure_free(self._hugepages_mib // _PAGE_MIB, ledger)
         seeded = self._seed.usable() or self._seed.take()

@@ -65,7 +65,7 @@ class ComputeNode:
             return "runs"
         had = self._guest_pages()
         pages = had if guests_mib is None else guests_mib // _PAGE_MIB
-        # As the controller's: pages that are free now may be about to be used by whoever had them made.
+        # As the controller's: pages that are free now may be about to be used by what had them made.
         if pages > had and HugepagePool().enlarge(pages - had, self._ledger) < pages - had:
             HugepagePool().ensure_free(pages, self._ledger)
         shutil.rmtree(self._places.layer, ignore_errors=True)

@@ -18,7 +18,7 @@ CIRROS_FILE = Path(
 """In the private root: it is inside Tacker's wheel."""
 VIM = "devcloud"
 ZONE = "nova"
-"""Availability zone of computes that nobody has put into another one (Nova: `default_availability_zone`)."""
+"""Availability zone of computes that were not put into another one (Nova: `default_availability_zone`)."""
 SMALL = Flavor(name="small", title="Small", summary="For CirrOS.", vcpus=1, memory_mib=256, disk_gib=1, hugepages=True)
 _MARK = "made by nfvbed devcloud"
 
@@ -36,7 +36,7 @@ class Network:
 
 NETWORKS = (
     Network("mgmt", "10.99.0.0/24", "10.99.0.1", dhcp=True),
-    # Traffic ports; Nova wants a subnet on every network, and nobody there asks for an address.
+    # Traffic ports; Nova wants a subnet on every network, and no guest there asks for an address.
     Network("data0", "10.98.0.0/24"),
     Network("data1", "10.98.1.0/24"),
     # Between VNFs of a chain, which are on one host: no physical network is needed.

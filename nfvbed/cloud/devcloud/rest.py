@@ -69,7 +69,7 @@ class CloudApi:
         """Send a request with a token.
 
         Raises:
-            ApiError: it was refused, or nobody answered.
+            ApiError: it was refused, or there was no answer.
         """
         headers = {"Version": "1.3.0"} if service == "tacker" and path.startswith("/vnflcm") else {}
         return _send(self._session, method, _url(service, path), headers, json=body)

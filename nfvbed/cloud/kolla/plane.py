@@ -78,7 +78,7 @@ class NeutronParts:
     """Whether networks that tenants make may be tunnels; else they are VLANs."""
     overlay_address: Literal["of-machine", "of-bridge", "unused"] = "of-machine"
     """Owner of a compute's address in the network of tunnels: the machine, which has it before; a bridge, which gets
-    it; or nobody: none is needed."""
+    it; or none: it is not needed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ compute has it, whatever its data plane: what is compared runs on machines that 
 
 @dataclass(frozen=True)
 class ReleaseSupport:
-    """Who deploys a data plane with a release, or why nobody does."""
+    """Who deploys a data plane with a release, or why it is not deployed."""
 
     deployed_by: Literal["kolla", "roles", "nobody"]
     """Kolla's roles alone or with nfvbed's beside them; nfvbed's roles in place of one that Kolla lacks; or nobody: it
@@ -24,13 +24,13 @@ class ReleaseSupport:
 
     def __post_init__(self) -> None:
         if bool(self.reason) != (self.deployed_by == "nobody"):
-            raise ValueError("reason says why it is unsupported, where nobody deploys it")
+            raise ValueError("reason says why it is unsupported, where it is not deployed")
         if self.deployed_by == "roles" and not self.own_roles:
             raise ValueError("own_roles names those that deploy it")
 
     @property
     def is_deployed(self) -> bool:
-        """Whether anybody deploys it."""
+        """Whether it can be deployed."""
         return self.deployed_by != "nobody"
 
     @property

@@ -33,7 +33,7 @@ _ANSWER = 600
 _MISSHAPEN = (TypeError, AttributeError, KeyError)
 """What openstacksdk raises where a value in `clouds.yaml` is of another kind than it expects."""
 _TRACE = re.compile(r" (Traceback \(most recent|File /\S+, line \d+)")
-"""Tacker sends its stack traces to whoever asks."""
+"""Tacker sends its stack traces to every client."""
 
 
 def connect(cloud: str, clouds_file: Path) -> openstack.connection.Connection:
@@ -223,7 +223,7 @@ def asking(what: str, role: str = "", hidden: tuple[str, ...] = ()) -> Iterator[
 
     Raises:
         UnsupportedError: the cloud refused it to these credentials.
-        OnboardError: it failed, or nobody answered.
+        OnboardError: it failed, or there was no answer.
     """
     try:
         yield

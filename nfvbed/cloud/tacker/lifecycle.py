@@ -145,7 +145,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
         """Return the VNF in its present state, if all its servers are ACTIVE."""
         with asking(f"{self.kind} {vnf.name}"):
             shown = self._show(vnf.id)
-        # Somebody may have changed its description.
+        # Its description may have been changed.
         unread = Tag(self.api, vnf.owner, vnf.name, "", project=self._account.project)
         tag = Tag.read(shown.get(self.description)) or unread
         self._account.await_servers(self._stack(shown), path_of(tag), vnf.name)

@@ -1,7 +1,7 @@
 """What is on a cloud that nfvbed did not make: instances, ports, stacks and volumes, by project.
 
 nfvbed's own things are those of the owners recorded beside the cloud: tags in Tacker, ids in the journal, and what is
-in their stacks. Everything else is somebody else's, whatever its name.
+in their stacks. Everything else belongs to others, whatever its name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class ForeignResource:
-    """A thing on the cloud that is somebody else's."""
+    """A thing on the cloud that belongs to others."""
 
     project: str
     """Name, or id where that is not known."""
@@ -116,7 +116,7 @@ def _named(kind: str, listed_: Iterable[Any]) -> Iterator[tuple[str, str, str, s
 
 
 def _ports(connection: openstack.connection.Connection, theirs: set[str], mine: set[str]) -> Iterator[Any]:
-    """Yield ports of no instance: an instance's ports are removed with it, and Neutron's own belong to nobody."""
+    """Yield ports of no instance: an instance's ports are removed with it, and Neutron's own belong to no user."""
     for port in connection.network.ports():
         device = str(port.device_id or "")
         if device not in theirs | mine and not str(port.device_owner or "").startswith(_OF_NEUTRON):

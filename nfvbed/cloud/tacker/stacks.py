@@ -88,7 +88,7 @@ def _placed(
     ]
     order = {network: number for number, network in enumerate(path)}
     ports.sort(key=lambda port: (order.get(port.network, len(path)), port.network))
-    # Hosts are shown to administrators alone; whoever is none measures elsewhere than on the host.
+    # Hosts are shown to administrators alone; without that role the measurement is elsewhere than on the host.
     host = str(server.compute_host or server.hypervisor_hostname or "")
     return PlacedInstance(str(server.id), str(server.name), host, tuple(ports))
 

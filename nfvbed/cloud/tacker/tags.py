@@ -69,7 +69,7 @@ class Tag:
             api, owner, name, digest = (str(fields[key]) for key in ("api", "owner", "name", "digest"))
             return cls(api, owner, name, digest, networks, str(fields["project"]))
         except (ValueError, KeyError, TypeError, UsageError):
-            return None  # somebody else's words that begin alike
+            return None  # another's words that begin alike
 
 
 def is_name_of(owner: str, name: str) -> bool:

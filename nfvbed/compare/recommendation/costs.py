@@ -11,7 +11,7 @@ from nfvbed.records import PortKind, Readiness, Record, Role, TrialRecord
 POLLING: Final = 0.95
 """A core that is this busy at a load far below the maximum polls."""
 FAR_BELOW: Final = 0.75
-"""Part of the maximum receive rate: a load up to here leaves whoever does not poll with nothing to do now and then."""
+"""Part of the maximum receive rate: a load up to here leaves what does not poll with nothing to do now and then."""
 ON_NICS: Final = (PortKind.VF, PortKind.PCI)
 
 

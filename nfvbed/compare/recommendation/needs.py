@@ -94,7 +94,7 @@ def figures_at_common_load(need: Need, trials: Sequence[TrialRecord], load_pps: 
 
 
 def _robbed(trials: Sequence[TrialRecord]) -> float:
-    """Return the part of the trials' time for which the switch was kept from its cores; 0 where nobody looked."""
+    """Return the part of the trials' time for which the switch was kept from its cores; 0 where it was not read."""
     known = [
         (max(entry.stolen_ns or 0 for entry in trial.cpu if entry.role is Role.SWITCH), trial.duration_ns)
         for trial in trials

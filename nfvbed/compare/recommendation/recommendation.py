@@ -51,7 +51,7 @@ class _CandidateCells:
 
 
 def unchecked(command: str) -> Container[str]:
-    """Return every cell: nobody is there to ask of a command."""
+    """Return every cell: a command has no user to ask."""
     return _CandidateCells()
 
 

@@ -71,13 +71,13 @@ def state_of_host(host: str, runs: Sequence[RunData], placement: Placement) -> H
 
 
 def stolen_ns(trial: TrialRecord) -> int | None:
-    """Return how long the thread that lost most was kept from its core; None where nobody looked."""
+    """Return how long the thread that lost most was kept from its core; None where it was not read."""
     known = [entry.stolen_ns for entry in trial.cpu if entry.stolen_ns is not None]
     return max(known) if known else None
 
 
 def stolen_ratio(trials: Iterable[TrialRecord]) -> float | None:
-    """Return the part of trials' time that was stolen; None where nobody looked."""
+    """Return the part of trials' time that was stolen; None where it was not read."""
     known = [(stolen, trial.duration_ns) for trial in trials if (stolen := stolen_ns(trial)) is not None]
     duration_ns = sum(duration for _, duration in known)
     return sum(stolen for stolen, _ in known) / duration_ns if duration_ns else None

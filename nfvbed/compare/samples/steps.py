@@ -147,7 +147,7 @@ def acknowledgement_of(
 def open_steps(
     setting: str, finding: SeriesFinding, acknowledged: Sequence[Acknowledgement], now: str
 ) -> tuple[Step, ...]:
-    """Return the steps of a series that nobody has acknowledged, or of which that has expired."""
+    """Return the steps of a series without an acknowledgement, or whose acknowledgement has expired."""
     return tuple(step for step in finding.steps if acknowledgement_of(setting, step, acknowledged, now) is None)
 
 

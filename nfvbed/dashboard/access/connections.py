@@ -29,7 +29,7 @@ AT_ONCE: Final = 128
 WAITING: Final = 2048
 """Connections that the kernel keeps until they are taken; it may have a lower bound (net.core.somaxconn)."""
 NETWORK: Final = 64
-"""Bits of an IPv6 address that are one client's: whoever has one address has a network of them."""
+"""Bits of an IPv6 address that are one client's: a host with one address has a network of them."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ WORD: Final = "word"
 LOGIN: Final = "/login"
 LOGOUT: Final = "/logout"
 MOST_TOKEN: Final = 4096
-"""Bytes of the form with which somebody signs in, which is short."""
+"""Bytes of the form with which a user signs in, which is short."""
 MOST_BODY: Final = 64 * 1024
 """Bytes of any request's body."""
 MOST_ASKING: Final = 4
@@ -90,7 +90,7 @@ class Access:
 
     @property
     def is_open(self) -> bool:
-        """Whether whoever reaches the address may read."""
+        """Whether every client that reaches the address may read."""
         return self.token is None and self.viewer_token is None and self.keystone is None
 
     def role_of(self, token: str) -> Role | None:
@@ -136,7 +136,7 @@ class Guard:
     """Wraps the application, which is asked only by those who may.
 
     Args:
-        audit: the log of who signs in and out; None: nobody is written down.
+        audit: the log of who signs in and out; None: there is none.
     """
 
     def __init__(self, app: ASGIApp, access: Access, audit: Audit | None = None) -> None:
@@ -282,11 +282,11 @@ class Guard:
             return refused(request, problem_of(error))
 
     async def _sign_in(self, request: Request) -> Response:
-        """Answer a form with which somebody signs in.
+        """Answer a form with which a user signs in.
 
         Raises:
             BusyError: Keystone does not answer.
-            StoreError: the log cannot be written, so nobody is signed in.
+            StoreError: the log cannot be written, so no user is signed in.
         """
         address = request.client.host if request.client else ""
         fields = await _fields_in(request)
@@ -305,10 +305,10 @@ class Guard:
         return RedirectResponse("/", 303)
 
     async def _note(self, who: AuditSubject, action: str, outcome: Outcome) -> None:
-        """Log who signs in or out; nobody is signed in without a line, but anybody is signed out.
+        """Log who signs in or out; without a line no user is signed in, but every user is signed out.
 
         Raises:
-            StoreError: the line of somebody who signs in cannot be written.
+            StoreError: the line of a user who signs in cannot be written.
         """
         if self._audit is None:
             return
@@ -325,7 +325,7 @@ class Guard:
         return HTMLResponse(render("login", title="Sign in", wrong=wrong, **ways), 401 if wrong else 200)
 
     async def _person_of(self, fields: Mapping[str, str]) -> SignedInUser | None:
-        """Return who signs in; None: it is nobody.
+        """Return who signs in; None: no user.
 
         Raises:
             BusyError: Keystone does not answer.

@@ -1,4 +1,4 @@
-"""Where the dashboard listens: only this machine, unless who reaches it is known and nobody can listen in."""
+"""Where the dashboard listens: only this machine, unless its users are known and the connection is private."""
 
 import ipaddress
 import socket
@@ -53,7 +53,7 @@ class ServerOptions:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has to sign in."""
+        """Whether no user has to sign in."""
         return self.token_file is None and self.viewer_token_file is None and self.keystone is None
 
     @property
@@ -69,7 +69,7 @@ def access_of(asked: ServerOptions) -> Access:
     """Return how the dashboard may be reached, after checks of where it listens and who may ask it.
 
     Raises:
-        UsageError: an address other than loopback lacks TLS or a proxy, or a token; or nobody could be an operator.
+        UsageError: an address other than loopback lacks TLS or a proxy, or a token; or no user could be an operator.
         ConfigurationError: the token file cannot be used.
     """
     if not asked.is_loopback and asked.tls is None and not asked.behind_proxy:
@@ -108,7 +108,7 @@ def access_of(asked: ServerOptions) -> Access:
 
 
 def _require_some_operator(asked: ServerOptions) -> None:
-    """Refuse a dashboard on which nobody, or everybody, could change things.
+    """Refuse a dashboard on which no user, or every user, could change things.
 
     Raises:
         UsageError: this dashboard is such a one.
@@ -124,7 +124,7 @@ def _require_some_operator(asked: ServerOptions) -> None:
         )
     if asked.behind_proxy:
         raise UsageError(
-            "everybody whom the proxy lets through could change things",
+            "every user whom the proxy lets through could change things",
             where="--operate",
             observed="--behind-proxy without --token-file: all requests would be those of the proxy's own user",
             fix="give operators a token with --token-file FILE, or let them sign in with --keystone",
@@ -172,7 +172,7 @@ def bind(asked: ServerOptions) -> tuple[Listener, str]:
         bound = Listener(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        bound.listen()  # Whoever reads the address may ask at once: requests wait until it serves.
+        bound.listen()  # A reader of the address may ask at once: requests wait until it serves.
     except OSError as error:
         kinds = BusyError if "in use" in str(error) else ConfigurationError
         raise kinds(

@@ -111,7 +111,7 @@ class FrontPageReader:
         self._open: SharedReadings[tuple[OpenQuestion, ...]] = SharedReadings("what is open", OPEN_FRESH_S, most=8)
 
     def needs(self, host: str, runs: Sequence[RunRecord], asked: FrontQuery) -> NeedAnswers | None:
-        """Return what is recommended for each need; None: it takes long, and nobody has asked for it."""
+        """Return what is recommended for each need; None: it takes long, and was not asked for."""
         found = self._recommender.of_each_need(host, runs, None if asked.needs else AT_ONCE)
         return None if found is None else _needs(found, asked.host)
 

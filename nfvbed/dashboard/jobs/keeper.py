@@ -1,6 +1,6 @@
 """The process beside a job's command: starts it, waits, and writes down how it ended.
 
-It is in a session of its own and belongs to nobody, so the server may end and start again meanwhile. It holds the lock
+It is in a session of its own and no child of the server, which may end and start again meanwhile. It holds the lock
 of the job's site as long as it lives.
 """
 
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
     """
     folder, audit, cores = Path(arguments[0]), Audit(Path(arguments[1])), arguments[2]
     if os.fork():
-        os._exit(0)  # The server waits for this one alone; the other is nobody's child.
+        os._exit(0)  # The server waits for this one alone; the other is a child of no process here.
     os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
     # A signal that is ignored is ignored by the command too, and could not cancel it; one that is handled is not.
     for number in _SIGNALS:
@@ -67,7 +67,7 @@ def _run(folder: Path, spec: JobSpec) -> int:
         keeper, started = process_of(os.getpid()), process_of(command.pid)
         if keeper is not None and started is not None:
             files.write(folder / RUNNING, RunningJob(keeper=keeper, command=started))
-            if (folder / CANCELLED).exists():  # while the process was not known, and nobody could send it anything
+            if (folder / CANCELLED).exists():  # while the process was not known, and nothing could be sent to it
                 send(started, signal.SIGINT)
         return command.wait()
 

@@ -54,7 +54,7 @@ class RunningJob(Record):
 
 
 class Cancelled(Record):
-    """That somebody asked it to end."""
+    """That it was asked to end."""
 
     who: AuditSubject
     at: str
@@ -78,7 +78,7 @@ class State(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
     LOST = "lost"
-    """It was killed, or the machine was: nobody wrote down how it ended."""
+    """It was killed, or the machine was: how it ended was not written down."""
 
 
 ALIVE: Final = (State.STARTING, State.RUNNING, State.CANCELLING)

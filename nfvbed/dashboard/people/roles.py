@@ -24,7 +24,7 @@ READS: Final = ("GET", "HEAD")
 
 
 class Role(StrEnum):
-    """What somebody may do."""
+    """What a user may do."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"

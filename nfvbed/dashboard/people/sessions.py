@@ -1,6 +1,6 @@
 """Who is signed in. A browser has the number of its session in a signed cookie; what it stands for is known here alone.
 
-So a session ends here, and whoever has copied its cookie has nothing: signed cookies alone, which hold all themselves,
+So a session ends here, and a copy of its cookie is worth nothing: signed cookies alone, which hold all themselves,
 cannot be taken back. All sessions end with the server.
 """
 
@@ -28,7 +28,7 @@ class SignedInUser:
     """Who has signed in."""
 
     user: str
-    """With the domain, where it is not the default one; empty: whoever knows a token."""
+    """With the domain, where it is not the default one; empty: a user who knows a token."""
     role: Role
     until: datetime
 

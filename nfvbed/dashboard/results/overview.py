@@ -33,7 +33,7 @@ class RunState(Record):
 
     run: RunRecord
     state: str
-    """Its status; `running`, or `crashed` where nobody writes to the store."""
+    """Its status; `running`, or `crashed` where no process writes to the store."""
     age_days: float
     label: str = ""
     note: str = ""
@@ -127,7 +127,7 @@ def overview(source: Source, now: datetime) -> Overview:
 
 
 def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tuple[RunState, ...]:
-    """Return the states of runs; one without an end runs as long as somebody writes it."""
+    """Return the states of runs; one without an end runs as long as a process writes it."""
 
     def state(run: RunRecord) -> str:
         if run.status:

@@ -173,7 +173,7 @@ class RunProgress:
 
 
 def live_of(source: Source, plans: Plans, run: RunRecord, now: datetime | None = None) -> RunProgress | None:
-    """Return what is shown of a run that goes on; None where it has ended, or nobody writes to the store."""
+    """Return what is shown of a run that goes on; None where it has ended, or no process writes to the store."""
     if run.status is not None or source.store.writer() is None:
         return None
     found = plans.with_plan(source, run)

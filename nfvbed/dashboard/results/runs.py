@@ -24,7 +24,7 @@ class CellState(Record):
 
 
 RUNNING: Final = "running"
-"""Of runs that have not ended; whether anybody goes on with one is not looked up for a search."""
+"""Of runs that have not ended; whether a process goes on with one is not looked up for a search."""
 
 
 def state_word(run: RunRecord) -> str:

@@ -33,7 +33,7 @@ class DescribedSockets(DataPlane):
         self._workspaces: dict[str, Workspace] = {}
 
     def probe(self, variant: Variant) -> Fitness:
-        """Reserve its memory, and release it; the program is not started, as nobody serves its sockets."""
+        """Reserve its memory, and release it; the program is not started, as nothing serves its sockets."""
         return try_memory(variant.hugepages_mib) if variant.hugepages_mib else Fitness()
 
     def deploy(self, request: DeployRequest) -> Deployment:

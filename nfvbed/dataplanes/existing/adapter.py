@@ -8,7 +8,7 @@ from nfvbed.spec.variant import Variant
 
 
 class ExistingPlane(DataPlane):
-    """A data plane that somebody else runs."""
+    """A data plane that others run."""
 
     kind = "existing"
 

@@ -37,7 +37,7 @@ def interface_name(port: int) -> str:
 def configuration(interfaces: Mapping[int, Interface], cables: Iterable[tuple[int, int]]) -> str:
     """Return the configuration of one bridge with all ports, and a pair of rules for each cable.
 
-    Lagopus needs the address of a controller. Nobody listens there in its namespace: its rules are in this file.
+    Lagopus needs the address of a controller. Nothing listens there in its namespace: its rules are in this file.
 
     Args:
         interfaces: by the OpenFlow numbers of their ports.

@@ -53,7 +53,7 @@ class Datastore:
         def connect() -> socket.socket:
             return socket.create_connection(ADDRESS, timeout=_PATIENCE_S)
 
-        # A socket stays in the namespace in which it was made, whoever uses it then.
+        # A socket stays in the namespace in which it was made, whichever process uses it then.
         return inside(self._netns, connect)
 
     def _ask(self, line: str) -> Any:

@@ -12,7 +12,7 @@ _MONITOR_MACS = ("02:4e:46:56:02:00", "02:4e:46:56:02:01")
 
 
 class BridgeLearning(LearningTable):
-    """One bridge in its namespace. The monitoring port is a veth with nobody at its peer.
+    """One bridge in its namespace. The monitoring port is a veth with nothing at its peer.
 
     Args:
         netns: path of the bridge's namespace.

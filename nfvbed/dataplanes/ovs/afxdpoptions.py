@@ -1,4 +1,4 @@
-"""Options of Open vSwitch's userspace datapath on AF_XDP sockets, whoever writes its rules."""
+"""Options of Open vSwitch's userspace datapath on AF_XDP sockets, with rules of any writer."""
 
 from typing import Literal, Self
 
@@ -38,7 +38,7 @@ class AfxdpDatapathOptions(OvsUserspaceOptions):
 
     @property
     def veth_offloads(self) -> bool:
-        """No: an AF_XDP socket passes frames on with the checksum that somebody else was to complete."""
+        """No: an AF_XDP socket passes frames on with the checksum that was left to a later device."""
         return False
 
     @property

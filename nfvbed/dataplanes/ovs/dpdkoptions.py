@@ -1,4 +1,4 @@
-"""Options of Open vSwitch's DPDK datapath, whoever writes its rules."""
+"""Options of Open vSwitch's DPDK datapath, with rules of any writer."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 
 class DpdkDatapathOptions(OvsUserspaceOptions):
-    """The DPDK datapath of Open vSwitch, whoever writes its rules."""
+    """The DPDK datapath of Open vSwitch, with rules of any writer."""
 
     port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
     """Kind of the generator's ports, and of VNFs that are processes; a virtual machine has vhost-user. `pci`: the NICs

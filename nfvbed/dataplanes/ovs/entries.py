@@ -92,7 +92,7 @@ def check_steering(kind: str, rules: tuple[Rule, ...]) -> None:
 
     Raises:
         TableNotApplicable: a learning switch, rules that change frames, or flows shared out over VNFs.
-        UnsupportedError: somebody else writes the rules.
+        UnsupportedError: another program writes the rules.
     """
     if kind == "normal":
         raise TableNotApplicable(

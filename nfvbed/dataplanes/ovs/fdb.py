@@ -20,7 +20,7 @@ _IN_TABLE = re.compile(r"MAC entries in the table: (\d+)/(\d+)")
 
 
 class OvsLearning(LearningTable):
-    """One bridge. The monitoring port is an internal port, up, to which nobody listens.
+    """One bridge. The monitoring port is an internal port, up, at which nothing listens.
 
     A vhost-user port without a peer would not do: frames are flooded only to ports with a carrier.
     """

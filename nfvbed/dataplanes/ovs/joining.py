@@ -1,6 +1,6 @@
 """Waits until a switch has joined the other sides of its vhost-user ports, by the switch's own report.
 
-Whoever opens the other side has its link at once. The switch then sets the port up anew in its main thread. Meanwhile
+The process at the other side has its link at once. The switch then sets the port up anew in its main thread. Meanwhile
 no poll-mode thread has the port, and frames to it are dropped (`datapath_drop_invalid_port`). On a busy host this can
 take a second. Only afterwards does the port have a link for OpenFlow.
 """

@@ -100,7 +100,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Forwarding:
-    """What a rule does: equal for two rules that forward alike, whoever wrote them and whatever their cookies are."""
+    """What a rule does: equal for two rules that forward alike, whatever wrote them and whatever their cookies are."""
 
     table: int
     priority: int

@@ -46,7 +46,7 @@ _FIXED: Mapping[str, str] = {
     NORMAL: "a learning switch has no path",
     PUSH_VLAN: "its rules change frames between the two ports outside",
 }
-"""Why nobody changes the rules of a bridge that has no steering."""
+"""Why the rules of a bridge without steering are not changed."""
 
 
 @dataclass(frozen=True)

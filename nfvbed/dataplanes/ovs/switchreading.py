@@ -48,7 +48,7 @@ class SwitchReading(Record):
     held_pages: dict[int, dict[int, int]] = {}
     """Hugepages that its daemon holds, by NUMA node and size in KiB; without guests' memory, which it maps too."""
     pages_unread: str = ""
-    """Why those could not be read; empty: they were, or nobody asked."""
+    """Why those could not be read; empty: they were, or were not asked for."""
 
 
 def read_switch(commands: MachineCommands, *, with_pages: bool = False) -> SwitchReading:

@@ -43,7 +43,7 @@ def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrang
     """Run the receive work of the generator's ends in threads on the generator's core, before its sender.
 
     A sender never sleeps, so what drains rings on its core must run before it (`put_first`). That is the sinks, and the
-    VNFs that have no core of their own, by their drivers. Whoever is nearer to the end of the path runs first, so that
+    VNFs that have no core of their own, by their drivers. The one nearer to the end of the path runs first, so that
     no ring before it overflows: the sinks before the VNFs, the VNFs before the sender, which then sends as much as they
     let it.
     """

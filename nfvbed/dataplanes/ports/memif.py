@@ -1,6 +1,6 @@
 """memif ports: rings in shared memory over a Unix socket, as DPDK's driver and Open vSwitch open them.
 
-Whoever listens must be there before the other side starts: DPDK's client connects once, when its port starts, and not
+The listener must be there before the other side starts: DPDK's client connects once, when its port starts, and not
 again when its peer has gone. So the switch listens, and generator and VNFs connect to it. A VNF that is looped back
 alone listens itself.
 

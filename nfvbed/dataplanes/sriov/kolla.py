@@ -26,7 +26,7 @@ def _of_rack(machine: KollaMachine) -> dict[str, Any]:
     """Return the controller's settings for networks of functions; computes of other variants have no agent."""
     has_functions = machine.plane == _NAME
     enabled = {} if machine.is_everywhere(_NAME) else {_ENABLED: machine.host.is_controller or has_functions}
-    # Kolla's own is a network `sriovnet1` on the interface of tunnels, for whoever says nothing.
+    # Kolla's own is a network `sriovnet1` on the interface of tunnels, where nothing is set.
     nics = machine.host.function_nics if has_functions else ()
     return enabled | {
         "neutron_sriov_physnet_mappings": {str(nic.network): device(nic) for nic in nics},

@@ -2,7 +2,7 @@
 
 Their drivers are kept off until the physical function has laid down addresses and VLANs: most read these once, when
 they start. A NIC that has functions already is used as it is, since the kernel changes their number only by way of
-zero, which would take them from whoever uses them.
+zero, which would take them from their users.
 """
 
 from pathlib import Path

@@ -26,7 +26,7 @@ class Api(Protocol):
 
 
 def create_vhost_user(api: Api, socket: str, tag: str) -> int:
-    """Connect to a socket as the client: every three seconds VPP looks whether anybody serves it."""
+    """Connect to a socket as the client: every three seconds VPP looks whether it is served."""
     return int(api.call("create_vhost_user_if_v2", is_server=False, sock_filename=socket, tag=tag).sw_if_index)
 
 

@@ -43,7 +43,7 @@ class VppPorts:
 
 
 def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None) -> VppPorts:
-    """Make the ports; for sockets only the paths, as each is made by whoever serves it.
+    """Make the ports; for sockets only the paths, as each is made by the side that serves it.
 
     Raises:
         DeployError: they cannot be made.

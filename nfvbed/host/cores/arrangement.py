@@ -14,7 +14,7 @@ class Arrangement(Record):
     switch_cores: tuple[int, ...]
     generator_core: int
     more_generator_cores: tuple[int, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """Cores that nobody else has, where the generator sends on several queues: one a queue, while there are some."""
+    """Cores that nothing else has, where the generator sends on several queues: one a queue, while there are some."""
     control_cores: tuple[int, ...]
     """Where management threads (OVS main, DPDK main lcore, nfvbed itself) may run.
 
@@ -183,7 +183,7 @@ def _vnf_cores(topology: CpuTopology, switch: tuple[int, ...], generator: int, v
 
 
 def _more_generator_cores(topology: CpuTopology, used: set[int], wanted: int) -> tuple[int, ...]:
-    """Choose whole physical cores that nobody has, on nodes in use first; one is left for control."""
+    """Choose whole physical cores that are free, on nodes in use first; one is left for control."""
     nodes = {topology.node_of(core) for core in used}
     taken = {thread for core in used for thread in topology.siblings_of(core)}
     whole: list[int] = []

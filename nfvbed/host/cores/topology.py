@@ -38,7 +38,7 @@ def read_topology(sysfs: Path = Path("/sys")) -> CpuTopology:
     online = set(parse_cpu_list((cpus / "online").read_text()))
     isolated_file = cpus / "isolated"
     isolated = set(parse_cpu_list(isolated_file.read_text())) if isolated_file.exists() else set()
-    # isolcpus takes CPUs out of everybody's affinity; whether a cpuset forbids them is found by trying.
+    # isolcpus takes CPUs out of every process's affinity; whether a cpuset forbids them is found by trying.
     usable = AFFINITY_AT_START | {core for core in isolated & online if _may_run_on(core)}
     siblings = {_siblings(cpus, core) for core in online}
     return CpuTopology(

@@ -61,7 +61,7 @@ class HugepagesEntry(Record):
     added: int
     """Pages that were asked for on top; others may change the pool meanwhile, so this much is taken back."""
     granted: int | None = None
-    """How many of them the kernel gave; None: not known, as whoever asked was killed before it could look."""
+    """How many of them the kernel gave; None: not known, as the process that asked was killed before it could look."""
 
 
 class FileEntry(Record):

@@ -44,7 +44,7 @@ def make_run_directory(directory: Path) -> None:
 
 
 def is_own(directory: Path) -> bool:
-    """Return whether a directory is root's or one's own, with nobody else allowed to write in it."""
+    """Return whether a directory is root's or one's own, with no other user allowed to write in it."""
     found = directory.lstat()
     is_theirs = found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return stat.S_ISDIR(found.st_mode) and not is_theirs

@@ -3,7 +3,7 @@
 It is held for moments only.
 
 Pages that were given back while a program used them are surplus: `nr_hugepages` counts them until the program ends, and
-then they go. Whoever counts them as part of the pool and writes a number on top of that keeps them for good.
+then they go. A process that counts them as part of the pool and writes a number on top of that keeps them for good.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from nfvbed.host.ledger.places import POOL_LOCK
 def pool_locked() -> Iterator[None]:
     """Hold the lock of the pools, waiting for others. The kernel releases it when this process ends, however it ends.
 
-    The lock is on a file that only root can open. Everybody may open a pool's own files; on one of these anybody could
+    The lock is on a file that only root can open. All users may open a pool's own files; on one of these any user could
     make nfvbed wait for ever. A process that may not make the file may not write to the host's pools either.
     """
     handle = _locked()
@@ -60,7 +60,7 @@ def persistent_pages(path: Path) -> int:
 
 
 def unused_pages(path: Path) -> int:
-    """Return the pages of a pool that nobody uses and nobody is promised; 0 where there is no such pool.
+    """Return the pages of a pool that are neither used nor promised; 0 where there is no such pool.
 
     Args:
         path: file of the pool (`nr_hugepages`).
@@ -73,7 +73,7 @@ def lower_pool(path: Path, pages: int) -> bool:
     """Lower a pool to this number of persistent pages; the caller holds its lock.
 
     Pages that a program gives back while the kernel lowers the pool may stay: the kernel counts pages that were in use
-    as surplus, and then nobody frees them. On Linux 6.18 this happens one time in ten when a switch was killed half a
+    as surplus, and then nothing frees them. On Linux 6.18 this happens one time in ten when a switch was killed half a
     millisecond before. Such pages are made persistent, and so go with the next number that is written.
 
     Args:

@@ -117,7 +117,7 @@ class ManagedProcess:
 
     @property
     def exit_status(self) -> int | None:
-        """Exit status; negative: the signal that ended it; None: it runs, or nobody knows any more."""
+        """Exit status; negative: the signal that ended it; None: it runs, or it is not known any more."""
         if self._popen is not None:
             return self._popen.poll()
         fields = _stat(self.pid)

@@ -49,7 +49,7 @@ def _remove(path: Path) -> None:
         try:
             path.rmdir()
         except OSError as failure:
-            # Whoever had its files open was killed a moment ago.
+            # The process that had its files open was killed a moment ago.
             if failure.errno != errno.EBUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)

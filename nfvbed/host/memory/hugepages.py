@@ -39,14 +39,14 @@ class HugepagePool:
 
     @property
     def free(self) -> int:
-        """Pages that nobody uses and nobody is promised."""
+        """Pages that are neither used nor promised."""
         return unused_pages(self._path)
 
     def ensure_free(self, pages: int, ledger: Ledger, least: int | None = None) -> int:
         """Enlarge the pool until this many pages are free.
 
         Args:
-            ledger: ledger of whoever wants the pages; undoing it gives them back.
+            ledger: ledger of what wants the pages; undoing it gives them back.
             least: fewer pages that still will do; None: only all of them.
 
         Returns:

@@ -30,9 +30,9 @@ class Pool:
     size_kib: int
     node: int | None
     total: int
-    """Pages that stay, whoever ends."""
+    """Pages that stay, whichever process ends."""
     free: int
-    """Those that nobody uses and nobody was promised."""
+    """Those that are neither used nor promised."""
 
     @property
     def file(self) -> str:

@@ -127,7 +127,7 @@ def add_tap(name: str, queues: int = 1) -> None:
     """Make a persistent tap device, down, with virtio's header, for a virtual machine that opens it by name.
 
     Args:
-        queues: whoever opens a device of several queues must ask for several; a device of one queue, for one.
+        queues: a device of several queues must be opened with several; a device of one queue, with one.
 
     Raises:
         OSError: the kernel has no tap devices, or the name is taken.

@@ -109,7 +109,7 @@ def _found(address: str, key: str, machine: Machine) -> Nic:
 
 
 def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
-    """Refuse the port through which somebody is logged in, and any that carries other traffic of the host."""
+    """Refuse the port through which a user is logged in, and any that carries other traffic of the host."""
     where = f"{key}, {nic.address}"
     for port in nic.ports:
         found = machine.uses_of(port.name)
@@ -119,7 +119,7 @@ def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
                 where=where,
                 observed=f"{nic.address} is {port.name}: {'; '.join(found)}",
                 fix=f"name another port; or take its addresses, routes and bridges away from {port.name}, if"
-                " nobody needs them and you do not reach this host by them",
+                " they are not needed and you do not reach this host by them",
             )
     if not nic.ports and nic.driver is not None and nic.driver not in _USER_SPACE:
         raise UnsupportedError(

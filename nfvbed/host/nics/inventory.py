@@ -22,7 +22,7 @@ class GroupMember(Record):
 
     @property
     def can_be_driven(self) -> bool:
-        """Whether somebody could drive it; bridges stay with the kernel, and VFIO accepts that."""
+        """Whether a driver could take it; bridges stay with the kernel, and VFIO accepts that."""
         return self.device_class != _BRIDGE_CLASS
 
 

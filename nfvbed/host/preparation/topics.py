@@ -11,7 +11,7 @@ from nfvbed.records.preparation import Change, Plan, TopicPlan
 from nfvbed.spec.cpulist import format_cpu_list
 
 LATENCY = "dev/cpu_dma_latency"
-"""As long as whoever wrote a latency has it open, cores take no idle state that they wake up from more slowly (PM
+"""As long as the writer of a latency has it open, cores take no idle state that they wake up from more slowly (PM
 QoS)."""
 _IDLE_DRIVER = "sys/devices/system/cpu/cpuidle/current_driver"
 _CPUFREQ = "sys/devices/system/cpu/cpufreq"
@@ -108,7 +108,7 @@ def _plan(host: Host, topic: str, summary: str, wanted: Sequence[Change]) -> Top
 def _is_so(host: Host, change: Change) -> bool:
     has = host.text(change.path)
     if has is None:
-        return change.may_refuse  # It is gone, or nobody may read it.
+        return change.may_refuse  # It is gone, or may not be read.
     return has == change.value or (_as_mask(has) is not None and _as_mask(has) == _as_mask(change.value))
 
 

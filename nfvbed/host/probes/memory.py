@@ -69,7 +69,7 @@ def probe_hugepages(host: Host, *, try_reserving: bool) -> HugepageFinding:
     node that it runs on.
 
     Args:
-        try_reserving: reserve lacking pages for a moment, and give them back. Only while nobody else reserves pages.
+        try_reserving: reserve lacking pages for a moment, and give them back. Only while nothing else reserves pages.
     """
     nodes = tuple(node.node for node in probe_numa(host).nodes if node.cores)
     pools = tuple(_finding(pool, nodes, host) for pool in read_pools(host.root))

@@ -81,7 +81,7 @@ class SshHost:
     """A host over SSH. Commands may come from several threads; connecting may not.
 
     Args:
-        directory: folder of this machine for the connection's socket and the client's words; nobody else may enter it.
+        directory: folder of this machine for the connection's socket and the client's words; its owner's alone.
     """
 
     def __init__(self, spec: RemoteHostSpec, directory: Path) -> None:

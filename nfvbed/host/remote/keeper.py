@@ -1,4 +1,4 @@
-"""Keeps a program on another host while connections come and go; ends it when nobody gives a sign of life.
+"""Keeps a program on another host while connections come and go; ends it when there is no sign of life.
 
 It is copied to that host and runs there, with only Python's standard library; no module imports it.
 
@@ -9,7 +9,7 @@ It is copied to that host and runs there, with only Python's standard library; n
     keeper.py sweep BASE PREFIX
 
 `start` leaves a process behind: the keeper, whose child the program is. `attach` joins standard input and output to
-the keeper; only the newest counts, so an unnoticed dead connection is in nobody's way. Every line that comes is a sign
+the keeper; only the newest counts, so an unnoticed dead connection disturbs no other. Every line that comes is a sign
 of life. An empty line is nothing more; other lines go to the program's socket, and its answers come back. Without a
 sign of life for the lease the keeper ends the program and removes the directory.
 """
@@ -95,7 +95,7 @@ class Keeper:
         return json.dumps({"schema": SCHEMA, "pid": pid, "running": running, "exit_status": self.status})
 
     def serve(self) -> None:
-        """Serve until somebody asks for the end, or no sign of life comes."""
+        """Serve until a client asks for the end, or no sign of life comes."""
         signal.signal(signal.SIGTERM, self.end_soon)
         while not self.ending and time.monotonic() - self.heard < self.lease_s:
             ready = select.select([end for end in (self.door, self.client, self.program) if end], [], [], TICK_S)[0]

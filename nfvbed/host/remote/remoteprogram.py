@@ -2,7 +2,7 @@
 
 The host's own keeper (`keeper.py`, copied there) is its parent. While nfvbed lives it gives signs of life; without one
 for the lease the keeper ends the program and removes what is left of it. So what a killed nfvbed left is gone after
-that time, even if nobody can reach the host.
+that time, even if the host cannot be reached.
 """
 
 import contextlib
@@ -66,7 +66,7 @@ class ProgramConnection:
                 # One byte in one call: it cannot come between the halves of a request, which is one call too.
                 self._signs.send(b"\n", socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
             except BlockingIOError:
-                continue  # The way is full: nobody reads at the moment.
+                continue  # The way is full: nothing reads at the moment.
             except OSError:
                 return  # It is closed at the other side; who uses it sees that.
 
@@ -150,7 +150,7 @@ class RemoteProgram:
 
     @property
     def exit_status(self) -> int | None:
-        """Exit status; negative: the signal that ended it; None: it runs, or nobody knows."""
+        """Exit status; negative: the signal that ended it; None: it runs, or it is not known."""
         self.alive()
         status = self._known.get("exit_status")
         return None if status is None else int(status)

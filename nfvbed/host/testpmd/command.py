@@ -1,4 +1,4 @@
-"""testpmd's command line for forwarding between ports on chosen cores, with nobody at its console."""
+"""testpmd's command line for forwarding between ports on chosen cores, without a console."""
 
 import shutil
 from dataclasses import dataclass

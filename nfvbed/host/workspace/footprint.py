@@ -21,7 +21,7 @@ class Footprint:
     """One look at the machine; each kind is a set of names: namespaces, links, mounts, hugepages, files and more."""
 
     mark: str
-    """`NAME=value` in the environment of the processes that are looked for: others on this machine are nobody's."""
+    """`NAME=value` in the environment of the processes that are looked for; no others on this machine are."""
     kinds: dict[str, frozenset[str]]
 
     @classmethod

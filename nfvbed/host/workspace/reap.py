@@ -61,7 +61,7 @@ def abandoned() -> list[Workspace]:
 
 
 def remove_unreadable() -> list[str]:
-    """Remove run directories whose ledger cannot be read; nobody can know what such a ledger named.
+    """Remove run directories whose ledger cannot be read; it cannot be known what such a ledger named.
 
     Returns:
         What could not be removed and why.

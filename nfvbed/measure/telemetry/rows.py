@@ -102,7 +102,7 @@ def packets_of(group: Group, record: TrialRecord, ways: int) -> tuple[int, str]:
 
 
 def core_rows(traced: TracedTimes, record: TrialRecord) -> tuple[MeasuredRow, ...]:
-    """Return a row for every core of what softirqs took there, whoever they worked for; by kind in its parameters."""
+    """Return a row for every core of what softirqs took there, for any process; by kind in its parameters."""
     received = sum(way.received for way in record.directions)
     rows = []
     for core, found in sorted(traced.cores.items()):

@@ -77,7 +77,7 @@ class Drawing:
 
         Args:
             checked: whether Altair checks it against Vega-Lite's schema. That holds or fails for the code of a figure:
-                whoever waits for a page need not do it again.
+                a page that is waited for need not do it again.
         """
         with schemapi.debug_mode(checked):
             spec: Spec = self.chart().to_dict(validate=checked)

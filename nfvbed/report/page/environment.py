@@ -21,7 +21,7 @@ FOLDED: Final = {
     "topology.siblings[0]",
     "topology.siblings[1]",
 }
-"""Facts about a host that hardly anybody looks for, beside the mitigations."""
+"""Facts about a host that are seldom looked for, beside the mitigations."""
 MITIGATION: Final = "mitigations."
 
 
@@ -32,7 +32,7 @@ class HostFacts:
     table: Table
     summary: str
     folded: tuple[Table, ...]
-    """What hardly anybody looks for; below the summary."""
+    """What is seldom looked for; below the summary."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def attach_rate(cell_test: CellTest, spec: AttachRateTest) -> Outcome[TablePaylo
 
     Raises:
         UnsupportedError: the site is no host.
-        OnboardError, VnfDiedError: functions do not come up, one has ended, or the MME answers nobody.
+        OnboardError, VnfDiedError: functions do not come up, one has ended, or the MME does not answer.
     """
 
     def measure(core: LiveCore) -> tuple[MeasuredRow, ...]:

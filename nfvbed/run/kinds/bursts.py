@@ -109,7 +109,7 @@ def _one_search(cell_test: CellTest, spec: BackToBackTest, forwarded_pps: int) -
 def passed_whole(record: TrialRecord, frames: int) -> bool:
     """Return whether a burst passed: all of its frames were taken at the first try, and came, and none came twice.
 
-    Of a count that is above what was sent nobody knows whether all came.
+    Of a count that is above what was sent it is not known whether all came.
     """
     way = record.directions[0]
     return way.sent == frames and not way.lost and not way.refused and not way.unsent and not way.surplus

@@ -156,7 +156,7 @@ def table_scaling(cell_test: CellTest, spec: TableScalingTest) -> Outcome[TableP
 
     Raises:
         ConfigurationError: frames cannot distinguish so many entries.
-        UnsupportedError: the entries are of IPv4, or somebody else writes the table.
+        UnsupportedError: the entries are of IPv4, or another program writes the table.
         DeployError: the table does not take the entries.
         MissingReference: the load is a part of one that was not measured.
     """

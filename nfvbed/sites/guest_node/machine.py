@@ -32,7 +32,7 @@ class NodeMachine:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What is loaded before anything runs: what has a device file, which nobody would ask for else."""
+        """What is loaded before anything runs: what has a device file, which nothing else would ask for."""
         emulated = (_NESTED,) if self.accelerator is Accelerator.TCG else ()
         wanted = (*_MODULES, *emulated, *(name for device in self.devices for name in device.modules))
         return tuple(dict.fromkeys(wanted))

@@ -48,7 +48,7 @@ class Order:
         """Return the release's support for a compute's data plane.
 
         Raises:
-            InternalError: nobody says, which is found out before there is an order.
+            InternalError: it is not said, which is found out before there is an order.
         """
         return _known(self.plane_on(name), self.release)
 

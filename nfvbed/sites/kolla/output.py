@@ -56,7 +56,7 @@ def written_before(folder: Path) -> set[str]:
         return set()
     if not record.is_file():
         raise UsageError(
-            "the folder has files of somebody else's, and nothing of a rendering",
+            "the folder has files of others, and nothing of a rendering",
             where=str(folder),
             observed=f"there is no {RECORD}",
             fix="name an empty folder with --output, or one that nfvbed has rendered to",

@@ -297,7 +297,7 @@ class LabSite(Site):
             self._opened[deployment.id] = [peers.generator]
 
     def _wait_until_forwarding(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
-        """Send frames through, and keep the generator for whoever opens one next."""
+        """Send frames through, and keep the generator for the next that opens one."""
         if live.plan.one_way:
             self._planes.wait_for_vnfs(deployment)
         if live.plan.one_way or not live.choice.vnf.readiness.probe_frames:

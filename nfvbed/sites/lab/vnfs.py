@@ -136,7 +136,7 @@ class LabVnfs:
         return tuple(reader for reader in found if reader is not None)
 
     def leave_checksums_out(self, deployment: Deployment) -> bool:
-        """Return whether frames leave them with checksums that nobody fills in."""
+        """Return whether frames leave them with checksums that are not filled in."""
         return leave_checksums_out(deployment, self.handles, self.choice)
 
     def end(self) -> None:

@@ -44,7 +44,7 @@ class CloudDeployment:
     stays: bool = False
     """Whether it was deployed before this command, or is meant to outlive it."""
     waiting: Generator | None = None
-    """A generator that has probed, for whoever opens one next."""
+    """A generator that has probed, for the next that opens one."""
 
     @property
     def handles(self) -> tuple[VnfHandle, ...]:

@@ -46,7 +46,7 @@ class OwnCloud(Target):
 
     @property
     def contents(self) -> CloudNames:
-        """What every start fills it with; nobody's key is in it."""
+        """What every start fills it with; no user's key is in it."""
         names = [PREFIX + flavor.name for flavor in (contents.SMALL, *self._cloud.flavors)]
         return CloudNames(
             networks=[network.name for network in contents.NETWORKS],

@@ -99,7 +99,7 @@ class VnfProvider(ABC):
         """Make sure that VNFs may be removed.
 
         Raises:
-            UnsupportedError: they are somebody else's.
+            UnsupportedError: they belong to others.
         """
 
     @abstractmethod

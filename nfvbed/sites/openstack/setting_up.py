@@ -125,7 +125,7 @@ class CloudSetup:
         """Remove the VNFs of a deployment; return the deployment without them.
 
         Raises:
-            UnsupportedError: they are somebody else's.
+            UnsupportedError: they belong to others.
         """
         self._provider.check_removal()
         self._remove(found.deployment.id)

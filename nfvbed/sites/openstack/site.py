@@ -230,7 +230,7 @@ class OpenstackSite(Site):
         self.begin()
         found = self._find_left()
         if found is None or found.choice is None:
-            # A data plane without VNFs is nobody's way: it has no instances that another compute would lack.
+            # A data plane without VNFs has no instances that another compute would lack.
             return self._add(self._setting_up.from_nothing(CloudRequest(variant, plan, vnf)))
         deployed = found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
         if not deployed.is_same(variant, topology):

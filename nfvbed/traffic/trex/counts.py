@@ -24,7 +24,7 @@ BACKGROUND_LEAST: Final = 20
 
 
 class UncountedFramesError(Exception):
-    """An error: TRex did not count the frames of streams, so nobody knows what was sent or lost."""
+    """An error: TRex did not count the frames of streams, so it is not known what was sent or lost."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class SendingCounts:
     nominal_ns: int
     """What it takes where TRex keeps its pace."""
     was_stopped: bool
-    """Whether somebody asked for the end."""
+    """Whether the end was asked for."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _direction(flows: Iterable[_Flow], *, was_full: bool, was_stopped: bool) -> 
     total |= {"corrupted": 0, "sent_bytes": 0, "received_bytes": 0}
     for flow in flows:
         part, found = flow.part, balance(flow.sent, flow.back)
-        # At maximum load as many are intended as the port takes; how many were due when it was stopped, nobody knows.
+        # At maximum load as many are intended as the port takes; how many were due when it was stopped is not known.
         unsent = 0 if part.is_full or was_stopped else max(0, part.due - flow.sent)
         counts = {
             "intended": flow.sent + unsent,

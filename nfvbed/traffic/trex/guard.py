@@ -81,7 +81,7 @@ def _end_all() -> dict[int, int]:
 
 
 def _descendants(parent: int) -> Iterator[int]:
-    """Yield the processes below one, ended ones that nobody has waited for too."""
+    """Yield the processes below one, ended ones that were not waited for too."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

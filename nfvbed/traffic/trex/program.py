@@ -30,7 +30,7 @@ def main() -> int:
         sys.stderr.write(f"{failure}\n")
         return EXIT_GENERATOR
     finally:
-        # Whoever asks again does not cut this short.
+        # A second request does not cut this short.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if process is not None:
             guard.end(process)

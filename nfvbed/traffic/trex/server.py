@@ -70,7 +70,7 @@ def endpoints(configuration: Path) -> Endpoints:
     found = Endpoints(read.get("zmq_rpc_port", 4501), read.get("zmq_pub_port", 4500))
     for port in (found.requests, found.reports):
         with socket.socket() as tried:
-            # The client would take the ports of a TRex that is somebody else's.
+            # The client would take the ports of a TRex that belongs to others.
             if tried.connect_ex((ADDRESS, port)) == 0:
                 raise StartFailed(f"TCP port {port} of this host is taken: does another TRex run?")
     return found

@@ -37,7 +37,7 @@ class Signer:
     fingerprint: str
     """SHA-256 of the certificate, in hexadecimal digits."""
     is_trusted: bool
-    """Whether the certificate leads to one that the user trusts; False: nobody said whom to trust."""
+    """Whether the certificate leads to one that the user trusts; False: it was not said whom to trust."""
 
 
 def verify(content: Path, signature: bytes, certificate: bytes = b"", trusted: Sequence[bytes] = ()) -> Signer:
@@ -46,7 +46,7 @@ def verify(content: Path, signature: bytes, certificate: bytes = b"", trusted: S
     Args:
         content: the file that is signed.
         certificate: the signer's, in PEM, where the signature does not contain it.
-        trusted: certificates in PEM, of authorities or of signers; empty: whoever it was, the signature is verified by
+        trusted: certificates in PEM, of authorities or of signers; empty: for any signer, the signature is verified by
             the certificate that comes with it.
 
     Raises:

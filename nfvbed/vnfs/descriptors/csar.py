@@ -44,7 +44,7 @@ class Package(Definitions):
     external: tuple[str, ...]
     """Artifacts that the package names by a URL: they were not fetched, nor are their digests known to be right."""
     signer: Signer | None = None
-    """Who signed its manifest, or the whole of it; None: nobody did."""
+    """Who signed its manifest, or the whole of it; None: it is not signed."""
 
 
 _ANYONE = TrustedCertificates()

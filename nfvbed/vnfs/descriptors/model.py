@@ -48,7 +48,7 @@ class ConnectionPoint:
     data: bool
     """Whether the path goes over the link, so that frames with foreign addresses must pass."""
     vnic: str = "normal"
-    """Neutron's `binding:vnic_type`; direct: a virtual function. A file of someone's may have others."""
+    """Neutron's `binding:vnic_type`; direct: a virtual function. A given file may have others."""
     address: str = ""
     """Fixed address; empty: Neutron's choice, also where the network is the cloud's and the guest sets its own."""
 
@@ -79,7 +79,7 @@ class Machine:
     extra_specs: Mapping[str, str]
     """Nova's, that are asked for: of the flavor."""
     image: CloudImage
-    """The image; with an empty name none is named, or it is in a package of someone's."""
+    """The image; with an empty name none is named, or it is in a given package."""
     ports: tuple[ConnectionPoint, ...]
     user_data: str = ""
     """What the image reads at its boot; empty: nothing.
@@ -93,7 +93,7 @@ class Machine:
     is_only: bool = False
     """Whether its VNF has no other machine in any flavour, so that inputs need no machine's name."""
     places: Mapping[str, str] = field(default_factory=dict)
-    """File and line of what someone's file says of it: by field, extra spec, and connection point."""
+    """File and line of what a given file says of it: by field, extra spec, and connection point."""
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,11 @@ class CloudNames:
     flavors: Sequence[str]
     images: Sequence[str]
     keys: Sequence[str] | None = None
-    """Key pairs of whoever asks; None: nobody asked for them."""
+    """Key pairs of the user who asks; None: they were not asked for."""
     zones: Sequence[str] | None = None
-    """Availability zones for instances; None: nobody asked for them."""
+    """Availability zones for instances; None: they were not asked for."""
     floating: Sequence[str] | None = None
-    """Networks that floating addresses are of; None: nobody asked for them."""
+    """Networks that floating addresses are of; None: they were not asked for."""
     subnets: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Subnets (CIDR) by network; those of a network that is not in it are not known."""
 

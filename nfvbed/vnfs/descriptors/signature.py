@@ -32,7 +32,7 @@ class TrustedCertificates:
     """The certificates that a user trusts."""
 
     certificates: tuple[bytes, ...] = ()
-    """In PEM. Empty: a signature is verified, whoever signed, and a package may have none."""
+    """In PEM. Empty: a signature is verified for any signer, and a package may have none."""
 
 
 def read_trust(paths: Sequence[Path]) -> TrustedCertificates:
@@ -80,14 +80,14 @@ def opened_whole(archive: Archive, trust: TrustedCertificates) -> tuple[Archive,
 def of_manifest(
     archive: Archive, meta: Mapping[str, tuple[str, int]], manifest: str, trust: TrustedCertificates
 ) -> Signer | None:
-    """Verify the signature at a manifest's end, and those of single artifacts; return who signed, None: nobody did.
+    """Verify the signature at a manifest's end, and those of single artifacts; return who signed, None: unsigned.
 
     Args:
         meta: the keys of TOSCA.meta, with their lines.
         manifest: its member; empty: there is none.
 
     Raises:
-        ConfigurationError: one is not right, or a member is not covered by it; it is trusted by nobody, or missing.
+        ConfigurationError: one is not right, or a member is not covered by it; it is not trusted, or missing.
     """
     content = archive.content(manifest, artifacts.MOST_MANIFEST_BYTES) if manifest in archive.sizes else b""
     signed, begin, rest = content.partition(artifacts.BEGIN_CMS)

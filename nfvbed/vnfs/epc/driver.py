@@ -261,7 +261,7 @@ def table_of(core: Core) -> BearerTable:
 
 
 def require_alive(core: Core, report: AttachReport) -> None:
-    """Raise where a UE had no answer because a function has ended, or the MME answers nobody.
+    """Raise where a UE had no answer because a function has ended, or the MME does not answer.
 
     Raises:
         VnfDiedError: with which.

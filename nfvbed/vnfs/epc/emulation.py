@@ -23,7 +23,7 @@ from nfvbed.vnfs.epc.subscribers import Subscriber
 
 LONGEST_LINE = 65536
 _LINE_S = patient(5.0)
-"""How long whoever connects may take to ask: the eNB answers one at a time."""
+"""How long a client may take to ask: the eNB answers one at a time."""
 
 
 class Service:

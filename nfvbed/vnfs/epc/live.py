@@ -52,7 +52,7 @@ class LiveCore:
         """Attach so many UEs, in the subscribers' order.
 
         Raises:
-            VnfDiedError: a function has ended, or the MME answers nobody.
+            VnfDiedError: a function has ended, or the MME does not answer.
         """
         report = self._core.emulator.attach(self._imsis(number), in_flight)
         require_alive(self._core, report)
@@ -90,7 +90,7 @@ class LiveCore:
         self._core.wait_for_end(function)
 
     def end(self) -> None:
-        """End all functions: nobody is to find only half of them; `nfvbed heal` starts them."""
+        """End all functions: never is only half of them there; `nfvbed heal` starts them."""
         self._core.kill()
 
     def put_back(self) -> None:

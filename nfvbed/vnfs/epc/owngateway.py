@@ -177,7 +177,7 @@ class DpdkGatewayVnf(OwnGatewayVnf):
             program = (tasks / str(pid) / "comm").read_text()
             found = [int(task.name) for task in tasks.glob("*") if (task / "comm").read_text() == program]
         except (FileNotFoundError, ProcessLookupError):
-            return ()  # it has just ended: whoever verifies says how
+            return ()  # it has just ended: the verification says how
         return tuple(
             WorkThread(role=Role.VNF, pid=pid, tid=tid, core=handle.cores[0], name=PROGRAMS["dpdk"], polling=True)
             for tid in sorted(found)

@@ -19,7 +19,7 @@ class Outcome(Record):
 
     imsi: str
     duration_ns: int
-    """From the UE's first message to its last, or until nobody waited longer."""
+    """From the UE's first message to its last, or until the wait for it ended."""
     failure: str = ""
     """Why it did not succeed, in the words of TS 24.301 and TS 36.413, or `no answer`; empty: it did."""
 
@@ -31,7 +31,7 @@ class AttachReport(Record):
     busy_ns: int
     """In which at least one UE was on its way: pauses that the functions need are left out."""
     mme_answers: bool = True
-    """Whether the MME answered an S1 Setup after a UE had got no answer; True as well where nobody asked."""
+    """Whether the MME answered an S1 Setup after a UE had got no answer; True as well where it was not asked."""
     malformed: int = 0
     """Messages of the MME's that could not be read, or were not signed: they are left out and logged."""
 

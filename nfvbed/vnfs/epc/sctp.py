@@ -32,7 +32,7 @@ class Association:
     """A one-to-one association, from the side that connects.
 
     Raises:
-        VnfDiedError: nobody answers.
+        VnfDiedError: there is no answer.
         PrerequisiteError: the system has no library for SCTP.
     """
 

@@ -102,7 +102,7 @@ class GatewayClient:
         """Add a bearer, which is carried from now on.
 
         Raises:
-            OnboardError: its UE or one of its TEIDs is in the table, the table is full, or nobody answers.
+            OnboardError: its UE or one of its TEIDs is in the table, the table is full, or there is no answer.
         """
         return self._ask(f"add {line_of(bearer)}")
 
@@ -110,7 +110,7 @@ class GatewayClient:
         """Remove a UE's bearer.
 
         Raises:
-            OnboardError: there is none, or nobody answers.
+            OnboardError: there is none, or no answer.
         """
         return self._ask(f"remove {ue}")
 

@@ -65,7 +65,7 @@ class GatewaySpec(Record):
 
 @dataclass(frozen=True)
 class RunningGateway:
-    """One gateway in its workspace, whoever started it."""
+    """One gateway in its workspace."""
 
     workspace: Workspace
 

@@ -87,6 +87,6 @@ def paused(guests: Sequence[Machine]) -> Iterator[None]:
 
 
 def _resume(guests: Sequence[Machine]) -> None:
-    # The last one first: whoever receives is there before anybody sends.
+    # The last one first: the receiver is there before the sender.
     for guest in reversed(guests):
         guest.agent.ask("resume", timeout_s=RESUME_S)

@@ -1,7 +1,7 @@
 """The first peer of a virtio-user port that listens.
 
 DPDK's `net_virtio_user` with `server=1` waits in its start, without end, until a vhost-user backend has connected and
-agreed on features. Whoever the VNF's ports lead to may come later than that (the generator, when a VNF is looped back
+agreed on features. The peer of the VNF's ports may come later than that (the generator, when a VNF is looped back
 alone), or only once a second (a switch, for one port after the other). This peer says yes to what DPDK's vhost library
 offers and leaves when the ports run; the driver then takes the real one.
 """

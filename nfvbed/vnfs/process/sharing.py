@@ -20,7 +20,7 @@ PLUGIN = "nfvbed-yield"
 NICE = -15
 """The generator's: a VNF with less would get a small part of the core."""
 SLICE_NS = 100_000
-"""The shortest that the kernel gives: both come back sooner when somebody else wakes up on their core. On a busy
+"""The shortest that the kernel gives: both come back sooner when another thread wakes up on their core. On a busy
 machine 1.57 Mpps with 0.1 % of loss instead of 1.61 with 17 % (one deployment each, pvp over vhost-user)."""
 PRIORITY = 1
 """Real-time, of threads that wait for frames: the receive threads' of the devices, before the sender."""

@@ -66,7 +66,7 @@ class EndCores(Protocol):
 
     @property
     def all(self) -> tuple[int, ...]:
-        """The cores that are taken from nobody else, each once."""
+        """The cores that are used by nothing else, each once."""
 
     @property
     def described(self) -> str:

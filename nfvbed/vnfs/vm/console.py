@@ -29,7 +29,7 @@ class Console:
     def last_written_ns(self) -> int:
         """When it last printed, in ns since the epoch: the mark is the last line of a boot.
 
-        A guest may have been up for a while before anybody looks, as those of a chain are waited for in turn.
+        A guest may have been up for a while before it is looked at, as those of a chain are waited for in turn.
         """
         try:
             return self.log.stat().st_mtime_ns

@@ -26,7 +26,7 @@ def resolved(seat: VnfSeat) -> GuestPlacement:
     """Return the cores of a guest's threads; a seat without any means shared cores.
 
     Raises:
-        UnsupportedError: the flavor wants more than that, and nobody resolved it.
+        UnsupportedError: the flavor wants more than that, and was not resolved.
     """
     if seat.guest is not None:
         return seat.guest

@@ -39,7 +39,7 @@ class GuestDemand:
     """A core for QEMU's own threads."""
 
     def is_met(self, flavor: Flavor) -> bool:
-        """Return whether a guest of a flavor is the one that is asked for, but for memory that nobody asked for."""
+        """Return whether a guest of a flavor is the one that is asked for, but for memory that was not asked for."""
         return (
             (flavor.vcpus, flavor.queues) == (self.vcpus, self.queues)
             and (flavor.cpu_policy == "dedicated") == self.pinned

@@ -83,7 +83,7 @@ class Note:
 def lines_of_notes(notes: Sequence[Note]) -> Iterable[str]:
     """Yield a line for each note that differs, one for all that are not used for the same reason, and one for defaults.
 
-    Settings that hold VSPERF's own default are counted: nobody asked for something with them.
+    Settings that hold VSPERF's own default are counted: nothing was asked for with them.
     """
     for note in notes:
         if note.kind is NoteKind.DIFFERS:

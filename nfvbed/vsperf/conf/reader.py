@@ -81,7 +81,7 @@ def _order(file: Path) -> tuple[int, str, str]:
 
 
 def _check_size(reader: Interpreter) -> None:
-    """Refuse lists that hold each other many times: small in memory, they never end for whoever walks them."""
+    """Refuse lists that hold each other many times: small in memory, a walk through them never ends."""
     left = MAX_PARTS
     for name, value in reader.values.items():
         for depth, part in _parts(value, 0):

@@ -128,7 +128,7 @@ def test_what_another_user_put_there_is_not_written_to(folder: Path, name: str) 
     folder.chmod(0o1777)
     with may_only_read():
         (folder / name).touch(mode=0o666)
-    with pytest.raises(StoreError, match="somebody else") as caught:
+    with pytest.raises(StoreError, match="another user") as caught:
         Store.open(folder / "x.sqlite")
     assert caught.value.where == str(folder / name) and f"of user {NOBODY}" in caught.value.observed
 
@@ -154,7 +154,7 @@ def test_a_folder_in_which_everybody_may_write_is_spoken_of(folder: Path) -> Non
     folder.chmod(0o777)
     said: list[str] = []
     Store.open(folder / "x.sqlite", tell=said.append).close()
-    assert [line for line in said if f"everybody may write in {folder}" in line]
+    assert [line for line in said if f"all users may write in {folder}" in line]
 
 
 def test_a_copy_is_for_others_and_holds_up_nobody(

@@ -77,7 +77,7 @@ NUMBER = re.compile(r"-?[0-9]+")
 
 
 class Failed(Exception):
-    """A command of Open vSwitch's failed, or said what nobody understands."""
+    """A command of Open vSwitch's failed, or its output cannot be parsed."""
 
 
 class Database:

@@ -39,7 +39,7 @@ _TOOLS = {
     "zstd": "zstd",
 }
 _UNSEEN_GROUPS = {"nova": {"hugetlbfs", "libvirt"}, "qemu": {"hugetlbfs"}}
-"""Kolla's users.py has these groups for sockets of vhost-user and libvirt; on Debian its Dockerfiles add nobody."""
+"""Kolla's users.py has these groups for sockets of vhost-user and libvirt; Debian's Dockerfiles add no user to them."""
 _UWSGI = {"UWSGI_PLUGINS": "/usr/lib/uwsgi/plugins/http_plugin.so", "UWSGI_VIRTUALENV": environments.SERVICES.folder}
 """Debian's uWSGI is told where the services are; Kolla builds its own into the environment."""
 _STEPS = {

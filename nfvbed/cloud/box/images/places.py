@@ -45,7 +45,7 @@ class ImagePlaces:
 
     @property
     def lock(self) -> Path:
-        """Held by whoever builds."""
+        """Held by the process that builds."""
         return self.directory / "lock"
 
     @property

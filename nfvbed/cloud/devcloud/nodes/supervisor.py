@@ -30,7 +30,7 @@ ORPHANS_S = 5.0
 
 
 class Children:
-    """Exit statuses of all that ended, whoever started it: as pid 1 this process inherits every orphan."""
+    """Exit statuses of all that ended, also of what others started: as pid 1 this process inherits every orphan."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -47,7 +47,7 @@ class Children:
                 continue
             with self._changed:
                 self._ended[pid] = os.waitstatus_to_exitcode(status)
-                # An orphan's status is nobody's; the last ones are kept in case their process is about to be expected.
+                # Orphans' statuses are not asked for; the last are kept in case their process is about to be expected.
                 for old in [p for p in self._ended if p not in self._wanted][:-64]:
                     del self._ended[old]
                 self._changed.notify_all()

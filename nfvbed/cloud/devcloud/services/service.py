@@ -25,7 +25,7 @@ class File:
 
 @dataclass(frozen=True)
 class Copy:
-    """A file that exists already, and that everybody in the node may read."""
+    """A file that exists already, and that all users of the node may read."""
 
     path: str
     """In the node."""

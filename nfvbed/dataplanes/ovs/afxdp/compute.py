@@ -96,7 +96,7 @@ class OvsAfxdpCompute(LinkedCompute):
         inner, core = space(self._node), arrangement.switch_cores[0]
         self._maxsleep_us = options.pmd_maxsleep_us
         self._release_cores()
-        # An AF_XDP socket passes on what it gets, with the checksum that somebody else was to complete.
+        # An AF_XDP socket passes on what it gets, with the checksum that was left to a later device.
         veth.prepare(inner, DATA, offloads=False)
         veth.prepare(self._outer, GENERATOR_LINKS, offloads=False)
         self._switch.apply(nodeoptions.settings(options, arrangement.switch_cores))

@@ -98,7 +98,7 @@ class OvsDpdkCompute(Compute):
         options = options_of(variant, OvsDpdkOptions)
         node = self._node
         # The switch takes its packets' memory when the generator connects, which has taken its own by then: pages of a
-        # mount that nobody uses stay free beside the generator's.
+        # mount that is not used stay free beside the generator's.
         workspace.hugepages(_PORTS_MIB)
         # Through a link of the workspace: names of sockets are short, and folders of checkouts need not be.
         folder = workspace.directory / "node"

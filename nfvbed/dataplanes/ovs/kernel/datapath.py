@@ -78,7 +78,7 @@ def try_datapath(name: str) -> None:
         OSError: the kernel has no Open vSwitch, or refuses.
     """
     with _Connection() as connection:
-        # The port that frames go up to: 0, nobody.
+        # The port that frames go up to: 0, none.
         connection.ask(_NEW, NLM_F_REQUEST | NLM_F_ACK, {"OVS_DP_ATTR_NAME": name, "OVS_DP_ATTR_UPCALL_PID": 0})
         connection.ask(_DELETE, NLM_F_REQUEST | NLM_F_ACK, {"OVS_DP_ATTR_NAME": name})
 

@@ -2,7 +2,7 @@
 
 The rules come before the ports: without a port that is polled there is no poll-mode thread, so the cores of these
 threads are still free. The hosts write their rules on a core each, where they later share one. The ports come last,
-as a switch that finds nobody at a vhost-user socket looks again only a second later.
+as a switch that finds no peer at a vhost-user socket looks again only a second later.
 """
 
 import os

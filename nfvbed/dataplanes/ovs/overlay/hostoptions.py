@@ -1,4 +1,4 @@
-"""Options of Open vSwitch hosts that a tunnel joins, whoever writes their rules."""
+"""Options of Open vSwitch hosts that a tunnel joins, with rules of any writer."""
 
 from typing import Literal, Self
 

@@ -26,7 +26,7 @@ from nfvbed.patience import patient
 
 PROCESS = "openflow-controller"
 PORT = 6653
-"""IANA's port for OpenFlow; the namespace is the switch's alone, so nobody else has it there."""
+"""IANA's port for OpenFlow; the namespace is the switch's alone, so no other program has it there."""
 PATIENCE_S = patient(10.0)
 _LOOK_AROUND_S = 0.002
 
@@ -74,7 +74,7 @@ class ControllerSteering(Steering):
         """Check that the controller lives and has the bridge.
 
         Raises:
-            SwitchDiedError: it has ended; the rules stay in the bridge, but nobody would bring them back.
+            SwitchDiedError: it has ended; the rules stay in the bridge, but nothing would bring them back.
             DeployError: it lives and the bridge is not connected to it.
         """
         check_alive(bridge.workspace.process(PROCESS))

@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     with socket.create_server((ADDRESS, port)) as listening:
         controller = PathController(path_file, listening)
-        # Whoever finds the status socket may connect a switch: it is there after the port.
+        # A reader of the status socket may connect a switch: it is there after the port.
         server = StatusServer(status_socket, controller)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         controller.serve()

@@ -1,4 +1,4 @@
-"""A path through a bridge as cables between its ports, and the rules for it, whoever writes them."""
+"""A path through a bridge as cables between its ports, and the rules for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ class PathController:
         self._listening = listening
         self._rules = path_rules(read_path(path_file))
         self._lock = threading.Lock()
-        """Whoever has it may use the connection, and the fields below."""
+        """A thread that has it may use the connection, and the fields below."""
         self._connection: BridgeConnection | None = None
         self._datapath_id = 0
         self._in_force = False

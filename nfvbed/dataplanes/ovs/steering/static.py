@@ -14,7 +14,7 @@ from nfvbed.host.timing import Steps
 
 
 class StaticSteering(Steering):
-    """Rules that nobody changes once they are written."""
+    """Rules that stay as they are written."""
 
     kind = "static"
 

@@ -75,7 +75,7 @@ class Steering(ABC):
 
         Raises:
             ConfigurationError: the path cannot be steered.
-            DeployError: a rule was refused, or whoever was to write them did not.
+            DeployError: a rule was refused, or they were not written.
             PrerequisiteError, UnsupportedError: this steering cannot be used here.
         """
 
@@ -167,7 +167,7 @@ def forget_cached(bridge: SteeredBridge) -> None:
 
 
 def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
-    """Check that the bridge has exactly the path's rules, whoever wrote them.
+    """Check that the bridge has exactly the path's rules, whatever wrote them.
 
     Returns:
         The number of rules.
@@ -188,7 +188,7 @@ def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
 
 
 def wait_for_forwarding(bridge: SteeredBridge, path: SteeringPath, patience_s: float = 15.0) -> None:
-    """Wait until the rules of a bridge are written again by whoever writes them.
+    """Wait until the rules of a bridge are written again by what writes them.
 
     Raises:
         DeployError: they are not there in time.

@@ -1,6 +1,6 @@
 """The containers of a rack that are not healthy after a stage failed, with their own last lines.
 
-Ansible says that nobody answered at a port. Why is in the log of the container that should have. With them come the
+Ansible says that there was no answer at a port. Why is in the log of the container that should have. With them come the
 containers of the role whose task failed, on its machine, and what an engine says that does not answer.
 """
 

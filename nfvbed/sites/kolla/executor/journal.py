@@ -95,7 +95,7 @@ def read(places: RackPlaces) -> Journal | None:
             "what was written down of a rack cannot be read",
             where=str(places.journal),
             observed=str(failure).splitlines()[0],
-            fix="another version of nfvbed wrote it, or somebody changed it: put it back; without it nfvbed cannot know"
+            fix="another version of nfvbed wrote it, or it was changed: put it back; without it nfvbed cannot know"
             " what is on the machines",
         ) from failure
 

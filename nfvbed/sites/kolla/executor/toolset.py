@@ -25,7 +25,7 @@ class Toolset:
         Raises:
             PrerequisiteError: it is not there, or not complete.
             UnsupportedError: it has the kolla-ansible of another release, or the release's is for an Ansible whose
-                events nobody passes on.
+                events are not passed on.
         """
         _require_events(release)
         found = cls((project_root / collectionfolders.ENVIRONMENT).resolve(), collectionfolders.folders(project_root))

@@ -111,7 +111,7 @@ def _make_network(connection: Connection, name: str, keys: dict[str, Any], numbe
     _log.info("making network %s", name)
     # With port security Neutron drops every frame that a VNF forwards.
     made = connection.network.create_network(name=name, description=_MARK, is_port_security_enabled=False, **keys)
-    # Nova wants a subnet on every network, and nobody there asks for an address.
+    # Nova wants a subnet on every network, and no guest there asks for an address.
     connection.network.create_subnet(
         network_id=made.id,
         name=name,

@@ -51,7 +51,7 @@ def _network(address: str) -> ipaddress.IPv4Network:
 def _check_free(
     site: KollaSiteSpec, facts: Mapping[str, MachineFacts], controllers: Mapping[str, MachineFacts]
 ) -> Iterator[Finding]:
-    """Report somebody else who has the virtual address; keepalived of a cloud that runs already may have it."""
+    """Report another machine that has the virtual address; keepalived of a cloud that runs already may have it."""
     if any(found.runs_keepalived for found in controllers.values()):
         return
     seen = [

@@ -55,7 +55,7 @@ class NicFacts(Record):
     max_mtu: int | None
     """Largest that the driver allows; None: it does not say."""
     carrier: bool | None
-    """Whether a link is seen; None: the port is not up, so that nobody knows."""
+    """Whether a link is seen; None: the port is not up, so that it is not known."""
     total_functions: int
     """Virtual functions that it can have."""
     functions: int
@@ -127,7 +127,7 @@ class MachineFacts(Record):
     networks: tuple[str, ...] = ()
     """The same with their prefix lengths."""
     virtual_at: str = ""
-    """MAC address of who answers for the rack's virtual address; empty: nobody, or it was not asked."""
+    """MAC address of who answers for the rack's virtual address; empty: none, or it was not asked."""
     runs_keepalived: bool = False
     """Whether keepalived runs, which gives that address to one of the controllers."""
     address_on: str = ""

@@ -20,7 +20,7 @@ class Finding(Record):
     """What to change."""
     prepared_by: str = ""
     """Name of nfvbed's role that makes it so when it prepares the machine (`nfvbed_host`): such a finding
-    keeps Kolla from deploying, and not that role from being run. Empty: nobody does."""
+    keeps Kolla from deploying, and not that role from being run. Empty: none does."""
     stops: bool = True
     """Whether nothing may be deployed while it is so; otherwise it is something that the cloud will not be able to
     do."""

@@ -298,7 +298,7 @@ def _check_groups(subject: Subject) -> Iterator[Finding]:
             ]
             cut_off = f"; {managing[0]} is the one by which {subject.name} is reached" if managing else ""
             yield subject.finding(
-                f"{nic.named} of {subject.name} shares its IOMMU group with a device that somebody else has",
+                f"{nic.named} of {subject.name} shares its IOMMU group with a device that others use",
                 f"nics[{place}]",
                 f"{fit.shared_words(port.pci, other, given)}: group {port.iommu_group}{cut_off}",
                 fit.OWN_GROUP,

@@ -51,7 +51,7 @@ class ExistingCloud(Target):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """On a host of its own where the site's file names one; else on this machine, and nobody says what else is."""
+        """On a host of its own where the site names one; else on this machine, and what else is there is not said."""
         return GeneratorPlace.NOT_KNOWN if self._spec.generator is None else GeneratorPlace.OTHER_HOST
 
     def engine(self, kind: PortKind, built_here: Callable[[], str]) -> dict[str, str]:

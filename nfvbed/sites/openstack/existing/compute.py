@@ -29,7 +29,7 @@ class ExistingCompute(Compute):
     """
 
     vnf_port_kind = PortKind.NEUTRON
-    hidden = "the cloud is somebody else's: its switches, cores and guests are not seen from here"
+    hidden = "the cloud belongs to others: its switches, cores and guests are not seen from here"
 
     def __init__(
         self, spec: CloudSiteSpec, ends: GeneratorEnds, variant: Variant, end_macs: Callable[[], tuple[str, str] | None]

@@ -58,7 +58,7 @@ def verify(ports: tuple[CloudPortSpec, CloudPortSpec]) -> None:
     """Check that the kernel's devices are there and have a link.
 
     Raises:
-        SwitchDiedError: one has not: frames reach nobody.
+        SwitchDiedError: one has not: frames reach no VNF.
     """
     for port in ports:
         counted = None if port.device is None else _read(port)

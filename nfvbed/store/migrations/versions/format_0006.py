@@ -1,4 +1,4 @@
-"""The sixth format: what people said of steps in series of runs. Before, nobody could."""
+"""The sixth format: what people said of steps in series of runs. Before, that was not possible."""
 
 import sqlalchemy as sa
 from alembic import op

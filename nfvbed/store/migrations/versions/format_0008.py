@@ -1,4 +1,4 @@
-"""The eighth format: what people said of runs, and an index of the simulated ones. Before, nobody could."""
+"""The eighth format: what people said of runs, and an index of the simulated ones. Before, that was not possible."""
 
 import sqlalchemy as sa
 from alembic import op

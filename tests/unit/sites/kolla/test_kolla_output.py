@@ -19,7 +19,7 @@ def test_only_what_was_written_before_is_removed(tmp_path):
 
 def test_a_strangers_folder_is_left_alone(tmp_path):
     (tmp_path / "globals.yml").write_text("mine")
-    with pytest.raises(UsageError, match="somebody else's"):
+    with pytest.raises(UsageError, match="files of others"):
         write(tmp_path, {"globals.yml": "a"})
     assert (tmp_path / "globals.yml").read_text() == "mine"
 
