@@ -13,7 +13,7 @@ from nfvbed.records import Accelerator, Role
 from nfvbed.records.readings import Part
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
-from tests.functional.disturbed import pass_all, wait_until
+from tests.functional.disturbed import PATIENCE_S, pass_all
 from tests.functional.vm_guests import PROJECT, choice, offered
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
@@ -33,7 +33,7 @@ def assert_memory_is_shared_pages_and_an_abort_is_named(site, deployment):
     maps = [line for line in Path(f"/proc/{handle.pids[0]}/maps").read_text().splitlines() if "hugepages-" in line]
     assert maps and all(line.split()[1].endswith("s") for line in maps), "on the workspace's hugepages, shared"
     os.kill(handle.pids[0], signal.SIGABRT)
-    assert wait_until(lambda: site.dead_vnfs(deployment))
+    site.host_view(deployment).workspace.process("vnf1").wait(PATIENCE_S)
     with pytest.raises(VnfDiedError) as caught:
         site.verify(deployment)
     assert "has died (signal 6, SIGABRT)" in caught.value.what
