@@ -303,7 +303,7 @@ test-vepc: setup-test ## a mobile core's faults, gateways, sockets and kinds of 
 	@$(PYTHON) tests/tiers.py vepc
 
 .PHONY: test-slow
-test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; up to 18 minutes, no part of test
+test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; up to 20 minutes, no part of test
 	@setup/native
 	@setup/images vloop vepc
 	@setup/releases 4.0
