@@ -6,6 +6,7 @@ disabled, so instances come to it and no descriptor has to name a host.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.verify.checks import ExpectedMachine
@@ -19,6 +20,17 @@ from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCount
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import Generator
+
+
+@dataclass(frozen=True)
+class AddressLead:
+    """An address on a data network, and where frames to it go."""
+
+    side: int
+    """Number of the data network, which is that of the generator's port on it."""
+    mac: str
+    instance: PlacedInstance | None
+    """None: to the generator."""
 
 
 class Compute(ABC):
@@ -114,6 +126,19 @@ class Compute(ABC):
     def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
         """Return the destination addresses of frames from ports 0 and 1; None: any address comes through."""
         return None
+
+    def lead(self, leads: Sequence[AddressLead]) -> None:
+        """Have frames to addresses go to one port and to no other, whatever the switch has learnt; idempotent.
+
+        Raises:
+            UnsupportedError: this compute's switch takes no such entries.
+        """
+        raise UnsupportedError(
+            "frames cannot be dealt out to instances side by side",
+            where=self.host,
+            observed=self.hidden or "nothing tells this compute's switch to which port an address leads",
+            fix="a data plane whose switch takes static addresses",
+        )
 
     def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
         """Start the generator on its ports, on this machine unless a compute overrides this; wait until it is ready."""

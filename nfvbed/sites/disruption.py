@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from nfvbed.records import Accelerator, Record
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation, Monitor
+from nfvbed.traffic.generator import Addressing
 
 
 class Mark(StrEnum):
@@ -21,6 +22,18 @@ class Mark(StrEnum):
     """What replaces the VNF, or joins it, is started; or it is removed."""
     BOOTED = "booted"
     """The VNF says of itself that it forwards."""
+    DEALT = "dealt"
+    """The switch deals the flows out to the VNFs that are side by side now."""
+
+
+@dataclass(frozen=True)
+class FlowShares:
+    """Flows of which each VNF side by side has a share."""
+
+    flows: int
+    """As many as there can be VNFs."""
+    addressing: Addressing
+    """Of their frames, by which the switch tells one share from another."""
 
 
 @dataclass(frozen=True)

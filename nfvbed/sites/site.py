@@ -30,7 +30,7 @@ from nfvbed.records.preparation import TopicPlan
 from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
-from nfvbed.sites.disruption import Disruption, DisruptionReport
+from nfvbed.sites.disruption import Disruption, DisruptionReport, FlowShares
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.sites.stages import LoggedProgress, Observer, StagedCloud
 from nfvbed.spec.commands import TracedPath, trace_command
@@ -552,6 +552,25 @@ class Site(ABC):
             UnsupportedError: the site cannot do it, or not to these VNFs.
         """
         raise self._cannot_disrupt(deployment, wanted)
+
+    def prepare_disruption(self, deployment: Deployment, wanted: Disruption) -> FlowShares | None:
+        """Bring a deployment's VNFs to the number that an operation begins with, before the frames of a trial.
+
+        Returns:
+            The flows that a trial has then; None: those of any trial.
+
+        Raises:
+            OnboardError, VnfDiedError: one that is to be there does not come up.
+        """
+        return None
+
+    def settle_disruption(self, deployment: Deployment) -> None:
+        """Bring the VNFs back to the number of the deployment's topology, after all trials of an operation.
+
+        Raises:
+            OnboardError: they are not.
+        """
+        return
 
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Wait, then kill a VNF and have it brought back, or scale; called while frames flow.

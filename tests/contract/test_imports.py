@@ -123,7 +123,7 @@ ARROWS = {
     ),
     "nfvbed.sites.openstack": (
         ("site",),
-        ("disruption", "setting_up"),
+        ("disruption", "setting_up", "sidebyside"),
         ("descriptorvnfs",),
         ("tackervnfs",),
         ("seeds",),

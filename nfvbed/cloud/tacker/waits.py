@@ -22,6 +22,7 @@ MEASURED_S = {
     "settle": 15.0,
     "cancel": 20.0,
     "console": 15.0,
+    "boot": 45.0,
 }
 """Seconds that steps took on two cores with emulated guests (docs/howto/onboard-on-openstack.md); not measured yet is
 `change_ext_conn`, which updates a stack as `scale` does."""

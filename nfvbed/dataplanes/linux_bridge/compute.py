@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from nfvbed.cloud.compute import AddressLead
 from nfvbed.cloud.devcloud.links import space
 from nfvbed.cloud.devcloud.services import libvirt, neutron, nova
 from nfvbed.cloud.devcloud.services.computes import DATA, ComputeKind
@@ -96,6 +97,14 @@ class LinuxBridgeCompute(KernelCompute):
                 drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
                 path.append(Hop(name=bridge, drops=drops, counted_by=CounterSource.LINUX))
         return tuple(path)
+
+    def lead(self, leads: Sequence[AddressLead]) -> None:
+        """Put static entries into Neutron's bridges."""
+        behind: dict[str, list[str]] = {}
+        for one in leads:
+            name = DATA[one.side] if one.instance is None else self.device(one.instance.ports[one.side])
+            behind.setdefault(name, []).append(one.mac)
+        inside(space(self._node), partial(links.lead_addresses, behind))
 
     def device(self, port: InstancePort) -> str:
         """Return the name of the port's tap."""

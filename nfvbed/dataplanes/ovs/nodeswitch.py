@@ -1,15 +1,17 @@
 """The Open vSwitch of a node with Neutron's agent: its settings, its ports' counters, its polling threads."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.cloud.compute import AddressLead
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.nodes.inside import file_in, process
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.places import CONTROLLER
-from nfvbed.cloud.devcloud.services.openvswitch import PROGRAM, control_socket
+from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES, PROGRAM, control_socket
+from nfvbed.cloud.instances import DATA_NETWORKS, InstancePort
 from nfvbed.dataplanes.ovs import pmd, reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.nodeoptions import MANAGED
@@ -21,6 +23,8 @@ from nfvbed.spec.layout import End
 
 INTEGRATION = "br-int"
 """Neutron's bridge, with the instances' ports."""
+_PATCH = "int-{}"
+"""Name of the integration bridge's port that leads to the bridge of a network (Neutron's agent)."""
 _DAEMON = "ovs-vswitchd"
 _SAID = 4
 """Lines of its log that a message shows, the last of its errors."""
@@ -112,6 +116,30 @@ class NodeSwitch:
             reading.port_hop(f"{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
         )
         return first, Hop(name="datapath", drops=self._datapath_drops(), counted_by=CounterSource.OVS), *others
+
+    def lead(self, leads: Sequence[AddressLead], device: Callable[[InstancePort], str]) -> None:
+        """Put static addresses into Neutron's bridge, whose VLANs are its own tags of the networks.
+
+        Args:
+            device: returns the name of the device of an instance's port.
+
+        Raises:
+            DeployError: the switch does not take one.
+        """
+        placed = [one.instance for one in leads if one.instance is not None]
+        tags = {side: self._tag(device(placed[0].ports[side])) for side in {one.side for one in leads}}
+        for one in leads:
+            port = _PATCH.format(BRIDGES[DATA_NETWORKS[one.side]])
+            if one.instance is not None:
+                port = device(one.instance.ports[one.side])
+            unixctl.command(self.control, "fdb/add", INTEGRATION, port, tags[one.side], one.mac)
+
+    def _tag(self, port: str) -> str:
+        """Return the tag that Neutron's agent has given the network of a port."""
+        found = self.vsctl("get", "Port", port, "tag").strip()
+        if not found.isdecimal():
+            raise DeployError("a port has no tag", where=f"{INTEGRATION} port {port}", observed=found)
+        return found
 
     def _require(self, missing: Sequence[str]) -> None:
         """Raise with the reason why the switch lacks ports: it removes one that it cannot set up, as without memory."""

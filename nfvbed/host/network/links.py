@@ -245,6 +245,19 @@ def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]
                 route.fdb("add", ifindex=index, lladdr=address, state=ndmsg.NUD_NOARP, flags=ndmsg.NTF_MASTER)
 
 
+def lead_addresses(ports: Mapping[str, Iterable[str]]) -> None:
+    """Put addresses behind ports of bridges, also those that were behind another port; what else is learnt stays.
+
+    Args:
+        ports: the addresses behind each port.
+    """
+    with IPRoute() as route:
+        for port, addresses in ports.items():
+            index = _index(route, port)
+            for address in addresses:
+                route.fdb("replace", ifindex=index, lladdr=address, state=ndmsg.NUD_NOARP, flags=ndmsg.NTF_MASTER)
+
+
 def learnt_addresses(bridge: str) -> tuple[int | None, int | None]:
     """Return how many addresses a bridge of this namespace has learnt, and how many it may (0: no limit).
 

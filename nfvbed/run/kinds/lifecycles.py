@@ -58,9 +58,13 @@ def _rows(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperatio
     """Yield the row of an operation with its medians, then one for each repetition."""
     one_class = PlacementClassFilter(cell_test, again=spec.repetitions)
     wanted = Disruption(operation, spec.before_s, spec.monitor)
+    site, deployment = cell_test.setup.site, cell_test.setup.deployment
     try:
-        cell_test.setup.site.require_disruptable(cell_test.setup.deployment, wanted)
-        trials = [one_class.take(partial(_once, cell_test, spec, wanted)) for _ in range(spec.repetitions)]
+        site.require_disruptable(deployment, wanted)
+        try:
+            trials = [one_class.take(partial(_once, cell_test, spec, wanted)) for _ in range(spec.repetitions)]
+        finally:
+            site.settle_disruption(deployment)
     except UnsupportedError as failure:
         yield MeasuredRow(label=operation.value, status=Status.UNSUPPORTED, reason=str(failure))
         return
@@ -81,13 +85,18 @@ def _rows(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperatio
 
 
 def _once(cell_test: CellTest, spec: LifeCycleTest, wanted: Disruption) -> _Trial:
+    shares = cell_test.setup.site.prepare_disruption(cell_test.setup.deployment, wanted)
+
     def shape(request: TrafficRequest) -> TrafficRequest:
-        return replace(
+        paced = replace(
             request,
             rate_pps=request.share_of(spec.load_pps),
             duration_ns=round(spec.duration_s * NS_PER_S),
             timeline_ns=round(spec.resolution_s * NS_PER_S),
         )
+        if shares is None:
+            return paced
+        return replace(paced, flows=shares.flows, addressing=shares.addressing, learning_frames=0)
 
     reports: list[DisruptionReport] = []
     do = partial(cell_test.setup.site.disrupt, cell_test.setup.deployment, wanted)

@@ -17,13 +17,8 @@ from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation
 _REFUSED = {
     LifeCycleOperation.RESPAWN: (
         "Tacker's monitor pings an address of management, and the VNFs of a path have ports on it alone",
-        "operations: [heal]",
+        "operations: [heal, scale-out, scale-in]",
     ),
-    LifeCycleOperation.SCALE_OUT: (
-        "two VNFs that forward between the same two networks are a loop",
-        "operations: [heal]",
-    ),
-    LifeCycleOperation.SCALE_IN: ("its VNFs cannot have been scaled out", "operations: [heal]"),
 }
 """What is not done on a cloud, and why."""
 

@@ -9,6 +9,9 @@ from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.site import DEVCLOUD_LINKS
 from nfvbed.spec.vnf import VnfChoice
 
+SIDE_BY_SIDE = 2
+"""Instances of a VNF side by side, at most."""
+_READDRESSES = "mac"
 BARE = "p2p"
 """The topology of a data plane that is deployed without VNFs; there is no path on it."""
 
@@ -79,6 +82,15 @@ def require_chain(plan: Layout, choice: VnfChoice | None, site: str, outside: tu
             observed=f"{first} and {last} are two networks: a VNF that follows another one, or is alone, joins them",
             fix="choose pvp or pvvp",
         )
+
+
+def most_instances(plan: Layout, choice: VnfChoice) -> int:
+    """Return up to how many instances of a path's VNF can be side by side between the same two networks.
+
+    One that gives frames the addresses of its own and of a fixed peer is no loop beside another one: where a switch
+    knows both addresses, nothing that it sends comes to the other.
+    """
+    return SIDE_BY_SIDE if plan.vnfs == 1 and choice.forwarding == _READDRESSES else 1
 
 
 def refuse_scaling(deployment: Deployment, vnfs: int, site: str, outside: tuple[str, str]) -> UnsupportedError:

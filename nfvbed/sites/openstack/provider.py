@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nfvbed.cloud.compute import Compute
+from nfvbed.errors import UnsupportedError
 from nfvbed.host.timing import Steps
 from nfvbed.records import RenewedPart, VnfHandle
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
@@ -77,6 +78,24 @@ class VnfProvider(ABC):
         Raises:
             UnsupportedError, OnboardError: it stays dead.
         """
+
+    def scale(self, owner: str, wanted: CloudRequest, first: VnfHandle, delta: int) -> tuple[VnfHandle, ...]:
+        """Have a VNF scaled by instances; return a handle for each instance that is there then.
+
+        Args:
+            wanted: the deployment as it was asked for.
+            first: the handle of one of its instances.
+
+        Raises:
+            UnsupportedError: it cannot be scaled.
+            OnboardError: it was not.
+        """
+        raise UnsupportedError(
+            f"{first.name} is not scaled",
+            where=owner,
+            observed="others have made it: nfvbed did not onboard it",
+            fix="a VNF that nfvbed onboards through Tacker",
+        )
 
     @abstractmethod
     def remove(self, owner: str) -> None:

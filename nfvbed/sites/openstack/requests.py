@@ -21,6 +21,8 @@ class VnfPlace:
     """Whether these have no port security, and ports are to say nothing of it."""
     direct: bool = False
     """Whether its data ports are virtual functions."""
+    most_instances: int = 1
+    """Number of instances to which it can be scaled."""
 
 
 def request(identity: VnfIdentity, choice: VnfChoice, place: VnfPlace, image: GlanceImage, form: str) -> OnboardRequest:
@@ -39,6 +41,7 @@ def request(identity: VnfIdentity, choice: VnfChoice, place: VnfPlace, image: Gl
         image.described,
         extra_specs(choice.flavor),
         direct=place.direct,
+        most_instances=place.most_instances,
     )
     return of_descriptor(identity, described, form, inherits_port_security=place.inherits_port_security)
 

@@ -28,7 +28,7 @@ from nfvbed.records.findings import Finding, PlainReport, SiteReport
 from nfvbed.records.readings import Distances, Part, Reading, Unavailable
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
-from nfvbed.sites.disruption import Disruption, DisruptionReport
+from nfvbed.sites.disruption import Disruption, DisruptionReport, FlowShares
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, storeddeployment, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
@@ -39,6 +39,7 @@ from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import CloudSetup
+from nfvbed.sites.openstack.sidebyside import CONSOLE_LINES, SCALING, ScaleControl, SideBySide, require_scalable
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, Site, misfits_of_path
@@ -89,6 +90,7 @@ class OpenstackSite(Site):
         self.name = name
         self._machine = machine
         self._live: dict[str, CloudDeployment] = {}
+        self._sides: dict[str, SideBySide] = {}
         self._reach(target, provider)
 
     def _reach(self, target: Target, provider: VnfProvider) -> None:
@@ -355,6 +357,7 @@ class OpenstackSite(Site):
     def destroy(self, deployment: Deployment) -> None:
         """End what this command has beside the cloud, and the VNFs unless they stay; idempotent."""
         live = self._live.pop(deployment.id, None)
+        self._sides.pop(deployment.id, None)
         if live is not None:
             self._setting_up.take_down(live)
 
@@ -431,12 +434,48 @@ class OpenstackSite(Site):
         return Reading.of(parts, readers, live.compute.hidden)
 
     def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
-        """Refuse all but healing, and instances that cannot be killed from here or get frames by their address."""
-        require_disruptable(self._find(deployment), wanted)
+        """Refuse respawns, instances that cannot be killed from here, and VNFs that side by side would be a loop."""
+        live = self._find(deployment)
+        if wanted.operation in SCALING:
+            require_scalable(live)
+        else:
+            require_disruptable(live, wanted)
+
+    def prepare_disruption(self, deployment: Deployment, wanted: Disruption) -> FlowShares | None:
+        """Have Tacker scale the VNF to the instances that scaling out or in begins with."""
+        if wanted.operation not in SCALING:
+            return None
+        return self._side_by_side(self._find(deployment)).prepare(wanted.operation)
+
+    def settle_disruption(self, deployment: Deployment) -> None:
+        """Have Tacker scale the VNF in to its one instance."""
+        found = self._sides.pop(deployment.id, None)
+        if found is not None:
+            found.settle()
+            self._keep(self._find(deployment))
+
+    def _side_by_side(self, live: CloudDeployment) -> SideBySide:
+        """Return the instances of a deployment's VNF, as they are known since its first scaling."""
+        owner = live.deployment.id
+
+        def scale(first: VnfHandle, delta: int) -> tuple[VnfHandle, ...]:
+            return self._provider.scale(owner, live.wanted, first, delta)
+
+        def printed(instance: str) -> Sequence[str]:
+            return console.last_lines(self._target.connection, instance, CONSOLE_LINES)
+
+        return self._sides.setdefault(owner, SideBySide(live, ScaleControl(scale, printed)))
+
+    def _keep(self, live: CloudDeployment) -> None:
+        """Write a deployment that stays down as it is now."""
+        if live.stays:
+            self._stay(live)
 
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
-        """Kill an instance and have Tacker make its VNF again; switch and generator live on."""
+        """Kill an instance and have Tacker make its VNF again, or scale it; switch and generator live on."""
         live = self._find(deployment)
+        if wanted.operation in SCALING:
+            return self._side_by_side(live).disrupt(wanted)
 
         def heal(dead: VnfHandle) -> VnfHandle:
             return self._provider.heal(deployment.id, live.wanted, 0, dead)
@@ -444,8 +483,7 @@ class OpenstackSite(Site):
         try:
             return disrupt(live, wanted, CloudControl(self._setting_up.status_of_instance, heal))
         finally:
-            if live.stays:
-                self._stay(live)
+            self._keep(live)
 
     def chain(self, deployment: Deployment) -> DeployedChain:
         """Return a fixed path: Neutron joins instances when they are made."""

@@ -169,7 +169,8 @@ class TackerVnfs(VnfProvider):
         """Yield the request for each VNF of a path."""
         target, direct = self._target, has_functions(compute, wanted.variant, choice)
         for number, networks in enumerate(paths.networks_of(wanted.plan, target.networks_for(wanted.variant))):
-            place = VnfPlace(networks, target.inherits_port_security, direct)
+            most = paths.most_instances(wanted.plan, choice)
+            place = VnfPlace(networks, target.inherits_port_security, direct, most)
             yield requests.request(VnfIdentity(owner, f"vnf{number + 1}"), choice, place, image, self.form)
 
     def _in_a_row(self, live: CloudDeployment, choice: VnfChoice, image: GlanceImage, steps: Steps) -> VnfHandle:
@@ -257,6 +258,20 @@ class TackerVnfs(VnfProvider):
         healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], request, _say)
         handle = vnfs.handle(place, healed, choice, dead.ports[0].kind, self._target.accelerator)
         return self._target.witnessed((handle,))[0]
+
+    def scale(self, owner: str, wanted: CloudRequest, first: VnfHandle, delta: int) -> tuple[VnfHandle, ...]:
+        """Have Tacker scale the VNF, by the policy that its descriptor has where it can be scaled."""
+        if wanted.choice is None:
+            raise InternalError("a deployment without VNFs has none to scale", where=owner)
+        by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
+        scaled = self._api.scale(by_id[vnfs.CloudVnfState.of(first).tacker_id], delta)
+        kind, accelerator = first.ports[0].kind, self._target.accelerator
+        return self._target.witnessed(
+            tuple(
+                vnfs.handle(number, replace(scaled, instances=(one,), steps=()), wanted.choice, kind, accelerator)
+                for number, one in enumerate(scaled.instances)
+            )
+        )
 
     def remove(self, owner: str) -> None:
         """Remove all that has the owner's tags."""

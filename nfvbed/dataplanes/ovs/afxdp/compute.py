@@ -7,6 +7,7 @@ packet sockets. Here the taps of what was onboarded, and the generator's links, 
 import os
 from collections.abc import Sequence
 
+from nfvbed.cloud.compute import AddressLead
 from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.cloud.devcloud.links import space
 from nfvbed.cloud.devcloud.services import libvirt, neutron, nova, openvswitch
@@ -147,6 +148,10 @@ class OvsAfxdpCompute(LinkedCompute):
             for number, port in enumerate(instance.ports[:2])
         ]
         return self._switch.hops([first, *taps, last])
+
+    def lead(self, leads: Sequence[AddressLead]) -> None:
+        """Put static addresses into Neutron's bridge."""
+        self._switch.lead(leads, self.device)
 
     def counters(self) -> SwitchCounters:
         """Read what came in through its ports, and the cycles of the threads that forward."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.compute import AddressLead, Compute
 from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.places import CONTROLLER
@@ -142,6 +142,10 @@ class OvsDpdkCompute(Compute):
             for number, port in enumerate(instance.ports[:2])
         ]
         return self._switch.hops([first, *between, last])
+
+    def lead(self, leads: Sequence[AddressLead]) -> None:
+        """Put static addresses into Neutron's bridge."""
+        self._switch.lead(leads, lambda port: device_name(port.id))
 
     def counters(self) -> SwitchCounters:
         """Read what came in through the generator's and the instances' ports, and the polling threads' cycles."""

@@ -92,10 +92,9 @@ def test_killed_instance_is_noticed_and_made_again(live):
     assert dict(report.settings)["healed by"] == "Tacker, sol API"
 
 
-@pytest.mark.parametrize("operation", ["respawn", "scale-out", "scale-in"])
-def test_other_operations_are_refused_with_the_reason(live, operation):
+def test_respawn_is_refused_with_the_reason(live):
     with pytest.raises(UnsupportedError) as refused:
-        disrupt(live, request(operation), CloudControl(live.compute.status, lambda dead: dead))
+        disrupt(live, request("respawn"), CloudControl(live.compute.status, lambda dead: dead))
     assert refused.value.observed and refused.value.fix
     assert live.compute.popen.poll() is None
 
