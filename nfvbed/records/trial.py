@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    JsonValue,
+    ModelWrapValidatorHandler,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from nfvbed.characters import shown
 from nfvbed.conservation import balance, conserved, fault_of
@@ -299,19 +307,23 @@ class TrialRecord(Record):
     status: Status = Status.OK
     reason: Reason = ""
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def stored_counts_are_conserved(cls, values: Any) -> Any:
+    def stored_counts_are_conserved(cls, values: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
         """Correct the counts of earlier versions, which could be below zero, or more than was sent.
 
-        A corrected record says so: by its warnings, and by a rate without the surplus.
+        A corrected record says so: by its warnings, and by a rate without the surplus. It is looked for what to correct
+        in a record that is refused alone: a store has thousands of others.
         """
-        ways = values.get("directions") if isinstance(values, dict) else None
-        if not ways or not isinstance(ways[0], Mapping):
-            return values
+        try:
+            return validate(values)
+        except ValidationError:
+            ways = values.get("directions") if isinstance(values, dict) else None
+            if not ways or not isinstance(ways[0], Mapping):
+                raise
         found = [conserved(way) for way in ways]
         fresh = any(way.get("surplus", 0) > was.get("surplus", 0) for way, was in zip(found, ways, strict=True))
-        return {**values, "directions": found} | (_of_surplus(values, found) if fresh else {})
+        return validate({**values, "directions": found} | (_of_surplus(values, found) if fresh else {}))
 
     @property
     def has_surplus(self) -> bool:

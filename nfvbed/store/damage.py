@@ -1,6 +1,5 @@
 """Rows that are not as nfvbed writes them: of a damaged store, or of one that another program made."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -19,8 +18,10 @@ LARGEST: Final = 2**63 - 1
 """Neither a count nor a time is larger: both databases keep integers of 64 bits."""
 _TIMES: Final = ("started_at", "ended_at", "at", "expires_at")
 """Columns that hold a time: UTC, ISO 8601."""
-_MANY_DIGITS: Final = re.compile(r"\d{19}|[eE]\+?\d{2}")
-"""Where a text may have a number that is larger than `LARGEST`."""
+_KINDS: Final = bytes(ord("0" if chr(c) in "0123456789" else "e" if chr(c) in "eE" else chr(c)) for c in range(256))
+"""Digits as `0`, and both letters of exponents as one: what `_LARGE` is looked for in."""
+_LARGE: Final = (b"0" * 19, b"e00", b"e+00")
+"""A number that is larger than `LARGEST` has one of these. A pattern would take four times as long for each text."""
 _SHOWN: Final = 80
 """Characters of a value that a message shows."""
 
@@ -58,7 +59,7 @@ def parsed(text: Any) -> Any:
         value = from_json(text, allow_inf_nan=False)
     except (ValueError, TypeError) as error:
         return UnparsedValue(f"no JSON: {error}")
-    if isinstance(text, str) and _MANY_DIGITS.search(text) and not _is_bounded(value):
+    if isinstance(text, str) and _may_be_large(text) and not _is_bounded(value):
         return UnparsedValue("a number that no count or time can be")
     return value
 
@@ -114,6 +115,12 @@ def _shown(value: Any) -> str:
     text = value if isinstance(value, str) else ascii(value)
     kept = text if text.isprintable() else ascii(text)
     return kept if len(kept) <= _SHOWN else f"{kept[:_SHOWN]}..."
+
+
+def _may_be_large(text: str) -> bool:
+    kinds = text.encode("utf-8", "surrogatepass").translate(_KINDS)
+    many, exponent, signed = _LARGE
+    return many in kinds or exponent in kinds or signed in kinds
 
 
 def _is_bounded(value: Any) -> bool:

@@ -41,7 +41,9 @@ def trial_of(row: Sequence[Any], latency_hdr: Sequence[str | None]) -> TrialReco
         latency_hdr: its histograms, in the order of directions.
     """
     values = dict(zip(_NAMES, row, strict=True))
-    values.update((name, parsed(values[name])) for name in _NESTED if values[name] is not None)
+    for name in _NESTED:
+        if values[name] is not None:
+            values[name] = parsed(values[name])
     values["latency_hdr"] = latency_hdr
     return rebuilt(TrialRecord, values, "trial", ("run", "sequence"))
 

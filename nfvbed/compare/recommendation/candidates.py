@@ -71,11 +71,14 @@ def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
     found: dict[TrafficPoint, Point] = {}
     for run in runs:
         loads = common_loads(run.data.cells, run.data.trials)
+        trials: dict[str, list[TrialRecord]] = {}
+        for trial in run.data.trials:
+            trials.setdefault(trial.cell, []).append(trial)
         for row in run.comparison.rows:
             if need is Need.RAW_ETHERNET and not is_raw(row, run.data.rigs):
                 continue
             point = found.setdefault(row.point, Point(row.point))
-            candidate = _candidate(run, row, need, loads.get(row.point))
+            candidate = _candidate(run, row, need, (trials.get(row.cell, ()), loads.get(row.point)))
             if isinstance(candidate, Candidate):
                 point.by_variant.setdefault(row.variant, []).append(candidate)
             else:
@@ -102,12 +105,18 @@ def _importance(point: Point) -> tuple[object, ...]:
     return -len(point.by_variant), *path, size, traffic.flows, not traffic.bidirectional
 
 
-def _candidate(run: ExaminedRun, row: CellSummary, need: Need, load_pps: int | None) -> Candidate | str:
-    """Return a row's candidate, or why it has none."""
+def _candidate(
+    run: ExaminedRun, row: CellSummary, need: Need, measured: tuple[Sequence[TrialRecord], int | None]
+) -> Candidate | str:
+    """Return a row's candidate, or why it has none.
+
+    Args:
+        measured: the trials of its cell, and the load that its traffic point shared.
+    """
     reason = _unfit(row, need)
     if reason or row.mrr is None:
         return reason
-    trials = [trial for trial in run.data.trials if trial.cell == row.cell]
+    trials, load_pps = measured
     figures, value, interval = Figures(), row.mrr.median_pps, row.mrr.interval
     if MEASURES[need].at_common_load:
         figures = figures_at_common_load(need, trials, load_pps)

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from nfvbed.compare.rows.cost import busy_cores
-from nfvbed.compare.rows.latency import LatencySummary, merge_latency
+from nfvbed.compare.rows.latency import least_and_p99
 from nfvbed.compare.rows.paced import at_common_load
 from nfvbed.compare.samples.statistics import median
 from nfvbed.records import NOT_SEPARABLE, Record, Role, Status, TrialRecord
@@ -104,18 +104,19 @@ def _robbed(trials: Sequence[TrialRecord]) -> float:
     return sum(stolen for stolen, _ in known) / duration_ns if duration_ns else 0.0
 
 
-def _latency(trials: Sequence[TrialRecord]) -> LatencySummary | None:
-    return merge_latency(text for trial in trials for text in trial.latency_hdr if text)
+def _latency(trials: Sequence[TrialRecord]) -> tuple[int, int] | None:
+    return least_and_p99(text for trial in trials for text in trial.latency_hdr if text)
 
 
 def _p99(trials: Sequence[TrialRecord]) -> float | None:
     found = _latency(trials)
-    return float(found.p99_ns) if found else None
+    return float(found[1]) if found else None
 
 
 def _variation(trials: Sequence[TrialRecord]) -> float | None:
+    """Return `LatencySummary.delay_variation_ns` of trials."""
     found = _latency(trials)
-    return float(found.delay_variation_ns) if found else None
+    return float(found[1] - found[0]) if found else None
 
 
 def _cores(trials: Sequence[TrialRecord]) -> float | None:

@@ -14,6 +14,7 @@ from nfvbed.compare.rows.latency import (
     SURELY_SMALL,
     both_and_each,
     by_direction,
+    least_and_p99,
     mean_latency_ns,
     merge_latency,
 )
@@ -52,6 +53,8 @@ def test_directions_of_different_reach_are_those_of_all_frames_together():
         whole.decode_and_add(text)
     assert both is not None and each == (merge_latency(sides[0]), merge_latency(sides[1]))
     assert both == merge_latency((*sides[0], *sides[1]))
+    assert least_and_p99((*sides[0], *sides[1])) == (both.min_ns, both.p99_ns)
+    assert least_and_p99([]) is None
     assert (both.frames, both.max_ns) == (whole.get_total_count(), whole.get_value_at_percentile(100))
     shown = [percentile for percentile, _ in both.curve if percentile]
     assert dict(both.curve[1:]) == {percentile: whole.get_value_at_percentile(percentile) for percentile in shown}

@@ -192,11 +192,29 @@ def test_rows_that_cannot_be_read_are_told_once(whole: Path, tmp_path: Path) -> 
     assert sentence.startswith(f"run {RUN} cannot be read: table run, id {RUN}: status: ")
 
 
-@pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', "[99999999999999999999]", "{", 5, None, b"\xff"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1e999}',
+        '{"a": NaN}',
+        "[99999999999999999999]",
+        "[9223372036854775808]",
+        "[-9223372036854775808]",
+        '{"a": {"b": [1.5E20]}}',
+        "[1e+30]",
+        "[1e30]",
+        "{",
+        5,
+        None,
+        b"\xff",
+    ],
+)
 def test_what_is_no_json_of_ours_is_not_parsed(text: object) -> None:
     assert type(parsed(text)).__name__ == "UnparsedValue"
 
 
-@pytest.mark.parametrize("text", ['{"a": 9223372036854775807}', '["12345678901234567890"]', "1.5", '"x"'])
+@pytest.mark.parametrize(
+    "text", ['{"a": 9223372036854775807}', '["12345678901234567890"]', "1.5", "[1e-30, 2e5]", '"e00"']
+)
 def test_large_counts_and_texts_of_digits_are_parsed(text: str) -> None:
     assert type(parsed(text)).__name__ != "UnparsedValue"
