@@ -147,8 +147,7 @@ demo-all: build ## measure every data plane that this host can run, within 30 mi
 
 .PHONY: hardware
 hardware: build ## measure on this host's cabled NICs, write a redacted bundle, print its rows of docs/evidence/hardware.md
-	@$(NFVBED) run hardware $(if $(SITE),--site $(SITE)) && $(NFVBED) bundle latest --redact --output nfvbed-hardware.zip && \
-	$(NFVBED) verify-bundle nfvbed-hardware.zip --row
+	@$(PYTHON) demo/hardware.py $(if $(SITE),--site $(SITE))
 
 .PHONY: switch-all
 switch-all: build ## switch through all data planes twice: frames through each, nothing left, and how long it takes
