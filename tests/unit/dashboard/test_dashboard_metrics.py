@@ -1,5 +1,8 @@
 """`/healthz` and `/metrics`: who may ask, what Prometheus reads, and that nothing is read during a trial."""
 
+import re
+from types import SimpleNamespace
+
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
@@ -8,7 +11,11 @@ from starlette.testclient import TestClient
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.errors import StoreError
+from nfvbed.records.selection import MEASURED
+from nfvbed.report.openmetrics import LABELS, metric_unit
+from nfvbed.spec.root import find_root
 from nfvbed.store import Store
+from nfvbed.store.summaries import Part
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 
@@ -34,6 +41,23 @@ def test_prometheus_reads_what_is_stored(store: Store):
     assert "nfvbed_process_cpu_seconds" in found
     runs = [run.id for run in store.runs()]
     assert runs and not any(run in answer.text for run in runs), "ids of runs are no labels"
+
+
+def test_what_grafana_asks_for_is_told(store: Store, monkeypatch):
+    """The file of Grafana's dashboard, held against what is told while a run goes on, names and labels alike."""
+    runs, number = store.runs_page(Part(limit=10), MEASURED)
+    going = [runs[0].model_copy(update={"status": None}), *runs[1:]]
+    monkeypatch.setattr(store, "runs_page", lambda *_: (going, number))
+    monkeypatch.setattr(store, "writer", lambda run=None: run == going[0].id)
+    monkeypatch.setattr("nfvbed.dashboard.metrics.Plans.of", lambda *_: "its plan")
+    monkeypatch.setattr("nfvbed.dashboard.metrics.progress_of", lambda *_: SimpleNamespace(done=3, whole=12))
+    found = families(asked(store).get("/metrics").text)
+    told = {sample.name for family in found.values() for sample in family.samples}
+    wanted = set(re.findall(r"\bnfvbed_[a-z_]*[a-z]\b", (find_root(None) / "deploy/grafana/nfvbed.json").read_text()))
+    of_tests = {f"nfvbed_measured_{metric_unit(unit)[0]}" for unit in ("s", "cycles/packet")}
+    assert len(wanted) > 7 and wanted - told <= of_tests, "all but units that these runs have no figure in"
+    measured = found["nfvbed_measured_frames_per_second"].samples
+    assert measured and all(set(sample.labels) == set(LABELS) for sample in measured)
 
 
 def test_openmetrics_is_spoken_too(store: Store):
