@@ -63,6 +63,8 @@ class ComparisonOptions(Record):
     """Share that chains are asked to hold."""
     order: tuple[str, ...] = ()
     """Variants in the order in which they came, where that is known: each is judged against the one before it, too."""
+    latency: bool = True
+    """Whether rows have their latency; without it no histogram is decoded."""
 
 
 class DistancePoint(Record):
@@ -337,6 +339,7 @@ def _summaries(
         placement_class=wanted,
         common_loads=common_loads(entry.cells, entry.trials),
         alone=alone_at(entry.cells),
+        latency=options.latency,
     )
     trials = _by_cell(entry, labels, ends)
     for cell in entry.cells:

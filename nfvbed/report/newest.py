@@ -63,7 +63,8 @@ def examine_runs(
     for run in runs:
         try:
             loaded = load(store, (run.id,), variant_model, latency_of)
-            options = make_options(loaded, {**AS_STORED, "margin": margin})
+            # A recommendation rests on the latency of visits, which it reads from their trials.
+            options = make_options(loaded, {**AS_STORED, "margin": margin}).model_copy(update={"latency": False})
             comparison = compare(loaded.data, options)
         except DamagedError as error:
             store.leave_out(run.id, error)

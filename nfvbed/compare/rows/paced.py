@@ -40,18 +40,21 @@ class PacedSummary(Record):
     latency_directions: tuple[LatencySummary | None, ...]
 
 
-def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> PacedSummary | None:
+def summarise_paced(
+    trials: Sequence[TrialRecord], mrr: RateSummary | None, *, latency: bool = True
+) -> PacedSummary | None:
     """Return a summary of trials at a given load; None where there are none.
 
     Args:
         trials: those of one cell, and used ones alone.
         mrr: that of the same cell.
+        latency: whether their histograms are summed up.
     """
     if not trials:
         return None
     loads = [trial.intended_load_pps or trial.offered_load_pps for trial in trials]
     fraction = (min(loads) / mrr.median_pps, max(loads) / mrr.median_pps) if mrr and mrr.median_pps > 0 else None
-    latency, latency_directions = both_and_each([trial.latency_hdr for trial in trials])
+    together, latency_directions = both_and_each([trial.latency_hdr for trial in trials] if latency else [])
     return PacedSummary(
         trials=len(trials),
         load_pps=median(loads),
@@ -63,7 +66,7 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
         unsent=total(trials, "unsent"),
         late=total(trials, "late"),
         surplus=total(trials, "surplus"),
-        latency=latency,
+        latency=together,
         latency_directions=latency_directions,
     )
 

@@ -201,6 +201,8 @@ class SummaryOptions:
     """Frames/s, by traffic point of the run."""
     alone: frozenset[TrafficPoint] = frozenset()
     """Traffic points of the run with one variant: without a comparison they need the rounds of a survey."""
+    latency: bool = True
+    """Whether latency is summed up."""
 
 
 def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: SummaryOptions) -> CellSummary:
@@ -220,7 +222,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
     if status is Status.SKIPPED and any(entry.trial.preset not in OF_A_VISIT for entry in trials):
         reason = NOT_TESTED
     mrr = summarise_rate(at_maximum, cell.frame_size, view.classes) if maximum else None
-    pace = summarise_paced(paced, mrr)
+    pace = summarise_paced(paced, mrr, latency=view.latency)
     cycles, source = cycles_per_packet(maximum)
     unused = 0 if view.placement_class == ALL_STATES else census.mixed
     return CellSummary(
@@ -237,7 +239,9 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         reason=reason,
         mrr=mrr,
         paced=pace,
-        common=summarise_paced(at_common_load(used, view.common_loads.get(traffic_of(cell))), mrr),
+        common=summarise_paced(
+            at_common_load(used, view.common_loads.get(traffic_of(cell))), mrr, latency=view.latency
+        ),
         cpu=cpu_use(maximum),
         cycles_per_packet=cycles,
         cycles_source=source,
