@@ -13,7 +13,7 @@ from tests.stored_runs import put
 
 MANY = "01950000-0000-7000-8000-000000000001"
 """Sixteen measured variants, and holes."""
-ELSEWHERE = "01930000-0000-7000-8000-000000000001"
+ELSEWHERE = "01930000-0000-7000-8000-00000000e15e"
 """On another host."""
 EVIL = "<script>alert('why')</script>"
 DOCTOR = PlainReport(

@@ -41,9 +41,18 @@ def _placement(host: HostPlacement, *, asked: bool) -> str:
 def host_lines(comparison: Comparison) -> tuple[str, ...]:
     """Return for each host how quiet it was: `12 % of the time stolen, cores moved 0.9 times a second`.
 
-    Then what disturbed rows on purpose.
+    Of several hosts each with its runs. Then what disturbed rows on purpose.
     """
-    return (*(text for text in (_state(host) for host in comparison.hosts) if text), *neighbours(comparison.rows))
+    several = len(comparison.hosts) > 1
+    states = [(host, text) for host in comparison.hosts if (text := _state(host))]
+    lines = (f"{_runs_on(comparison, host)}: {text}" if several else text for host, text in states)
+    return (*lines, *neighbours(comparison.rows))
+
+
+def _runs_on(comparison: Comparison, host: HostState) -> str:
+    rows = (*comparison.rows, *comparison.ceilings)
+    runs = dict.fromkeys(wording.short_run(row.run) for row in rows if row.host_hash == host.host_hash)
+    return f"run{'' if len(runs) == 1 else 's'} {', '.join(runs)}"
 
 
 def neighbours(rows: Sequence[CellSummary]) -> tuple[str, ...]:

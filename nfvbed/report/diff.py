@@ -1,5 +1,7 @@
 """Before and after, out of a store, and in the words that the terminal and pages share."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 HOST_SYMBOL: Final = "⌂"
 NONE_COMPARABLE: Final = "nothing here can be compared"
+NAMED: Final = 2
+"""Changes that an answer names."""
 MEASURE_BOTH: Final = "measure both in one run: nfvbed gate"
 
 
@@ -46,6 +50,8 @@ class DiffText:
 
     head: str
     """What is compared with what."""
+    answer: str
+    """What moved, in a sentence."""
     not_interleaved: str
     """What sides of two runs can say; empty: both are of one run."""
     changed: dict[str, tuple[str, ...]]
@@ -77,6 +83,7 @@ def text_of(diff: Diff) -> DiffText:
     """Return what is written of a diff."""
     return DiffText(
         head=_head(diff),
+        answer=_answer(tuple(map(_point, diff.points))),
         not_interleaved="" if diff.interleaved else _how(diff),
         changed=diff.changed,
         configured=_configured(diff),
@@ -91,6 +98,17 @@ def _head(diff: Diff) -> str:
     sides = (diff.before, diff.after)
     named = [f"run {wording.short_run(side.run)}{', ' if side.variant else ''}{side.variant}" for side in sides]
     return f"R{named[0][1:]} (before) and {named[1]} (after)"
+
+
+def _answer(points: Sequence[ChangeText]) -> str:
+    """Return what moved, the most of it named, and how many traffic points say something else."""
+    moved = [entry for entry in points if entry.kind in (ChangeVerdict.LOWER, ChangeVerdict.HIGHER)]
+    named = [f"{entry.variant}, {entry.point}: {entry.verdict}" for entry in moved[:NAMED]]
+    named += [f"{len(moved) - NAMED} more moved"] if len(moved) > NAMED else []
+    others = Counter(entry.kind.value.replace("-", " ") for entry in points if entry not in moved)
+    counted = [f"{count} {word}" for word, count in others.most_common()]
+    found = "; ".join([*(named or ["No rate is shown to have moved"]), *([", ".join(counted)] if counted else [])])
+    return f"{found}, of {len(points)} traffic points." if len(points) > 1 else f"{found}."
 
 
 def _configured(diff: Diff) -> str:

@@ -1,5 +1,6 @@
 """The first page: what a host's newest runs say, for what, what is open, and what differs since the last answer."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -149,7 +150,7 @@ def pages_of_front(
             asked=asked,
             grid=grid if grid.rows else None,
             machine=hosts.get(host, ""),
-            hosts=[(asked.address(host=digest[:12]), about, digest == host) for digest, about in hosts.items()],
+            hosts=_host_links(asked, hosts, host),
             questions=desk.questions(grid, rated),
             needs=desk.needs(host, runs, asked),
             since=since,
@@ -166,6 +167,15 @@ def pages_of_front(
         return HTMLResponse(render("needs", needs=found, asked=asked))
 
     return router
+
+
+def _host_links(asked: FrontQuery, hosts: Mapping[str, str], shown: str) -> list[tuple[str, str, bool]]:
+    """Return the address, the machine in a line and whether it is shown of each host; of equal machines their hash."""
+    alike = Counter(hosts.values())
+    return [
+        (asked.address(host=digest[:12]), f"{about} ({digest[:8]})" if alike[about] > 1 else about, digest == shown)
+        for digest, about in hosts.items()
+    ]
 
 
 def _needs(found: Mapping[Need, Recommendation], host: str) -> NeedAnswers:

@@ -37,7 +37,7 @@ VERDICTS: Final = (
     ("Pair", ""), ("Result", "verdict"), ("Ratio", "n"), ("p", "n"), ("p, Holm", "n"), ("Spread", "verdict"),
     ("p", "n"), ("p, Holm", "n"),
 )  # fmt: skip
-CLAIMS: Final = (("Claim", ""), ("Where", ""), ("Verdict", "verdict"), ("Why", "whole"))
+CLAIMS: Final = (("Claim", ""), ("Where", ""), ("Verdict", "verdict"), ("Why", "why"))
 OWN: Final = (
     ("Column", ""), ("Measured here", ""), ("Median", "n"), ("Least to greatest", "n"), ("Mean, Student 99 %", "n"),
     (f"z = {KISTI_Z}", "n"), ("Runs or rounds", "n"),
@@ -64,13 +64,15 @@ def pages_of_published(store: Store, pictures: FigureRenderer) -> APIRouter:
     @router.get("")
     def show(export: Export = False) -> Response:
         shown = pictures.on_page(drawn, PLACES, export=export)
+        seen = see_publications(store, known)
         return page(
             "published",
             "published",
             export=export,
             title="Published",
             here="/published",
-            publications=see_publications(store, known),
+            says=_says(seen),
+            publications=seen,
             pictures={picture.text.name: picture for picture in shown},
             columns=columns_table,
             verdicts=verdicts_table,
@@ -100,6 +102,13 @@ def api_of_published(store: Store) -> APIRouter:
         return PublishedAnswer(publications=seen, claims=claims, figures=figures, csv=PLACES.csv)
 
     return router
+
+
+def _says(seen: Sequence[PublicationComparison]) -> str:
+    """Return in a sentence how many of the tables were measured here."""
+    tables = [table for entry in seen for table in entry.tables]
+    own = sum(table.own is not None for table in tables)
+    return f"{own or 'None'} of {len(tables)} published tables {'was' if own < 2 else 'were'} measured here."
 
 
 def figure_name(publication: str, table: str) -> str:
@@ -216,7 +225,7 @@ def claims_table(claims: Sequence[JudgedClaim]) -> Table:
             Cell(claim.text),
             Cell(claim.where),
             Cell(claim.verdict.value, "verdict", below="quick form" if claim.quick else None, words=True),
-            Cell(claim.why, "whole", below=claim.bounds or claim.command, words=True),
+            Cell(claim.why, "why", below=claim.bounds or claim.command, words=True),
         )
         for claim in claims
     )

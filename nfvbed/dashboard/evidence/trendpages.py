@@ -1,5 +1,6 @@
 """Routes about settings over time: the list, one of them, its figure and rows as files, and the same as JSON."""
 
+from collections.abc import Sequence
 from datetime import UTC, timedelta
 from typing import Annotated
 from urllib.parse import urlencode
@@ -7,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
+from nfvbed.compare.samples.steps import FEWEST
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.evidence.acknowledging import DEFAULT_DAYS, LONGEST_DAYS
@@ -82,6 +84,7 @@ def pages_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
             export=export,
             title="Trend",
             here="/trend",
+            says=_says(lines),
             lines=[(line, *_texts(line)) for line in part(lines, number)],
             pages=pages_of(number, len(lines)),
             query=f"{query}&" if query else "",
@@ -93,6 +96,18 @@ def pages_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
         )
 
     return router
+
+
+def _says(lines: Sequence[TrendLine]) -> str:
+    """Return in a sentence how many settings have a step that asks to be looked at; empty without settings."""
+    steps = sum(line.last is not None and line.last.is_open for line in lines)
+    apart = sum(line.suspected is not None for line in lines)
+    few = sum(line.runs < FEWEST for line in lines)
+    among = f"{len(lines)} setting{'' if len(lines) == 1 else 's'}"
+    found = [f"{steps or 'No'} open step{'' if steps == 1 else 's'} in {among}"]
+    found += [f"{apart} newest run{' lies' if apart == 1 else 's lie'} apart, unconfirmed"] if apart else []
+    found += [f"{few} {'has' if few == 1 else 'have'} fewer than the {FEWEST} runs that a step needs"] if few else []
+    return f"{'; '.join(found)}." if lines else ""
 
 
 def _texts(line: TrendLine) -> tuple[str, str, str, str]:

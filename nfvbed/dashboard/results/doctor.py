@@ -1,11 +1,16 @@
 """What was found when a site was examined: as it is stored with a run, or as a job printed it."""
 
 import json
+from collections import Counter
+from typing import Final
 
 from nfvbed.compare.agreement import supports_of
 from nfvbed.dashboard.results.source import Source
-from nfvbed.records import Record, RunRecord, Support
-from nfvbed.records.findings import Finding, stored_findings
+from nfvbed.records import Readiness, Record, RunRecord, Support
+from nfvbed.records.findings import Finding, State, stored_findings
+
+NAMED: Final = 5
+"""Absent topics that the headline names."""
 
 
 class DoctorReport(Record):
@@ -13,6 +18,16 @@ class DoctorReport(Record):
 
     findings: tuple[Finding, ...] = ()
     variants: tuple[Support, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """How many variants are in each state, and which topics are absent."""
+        states = Counter(entry.readiness.value for entry in self.variants)
+        counted = ", ".join(f"{states[state.value]} {state.value}" for state in Readiness if states[state.value])
+        lacking = [entry.topic for entry in self.findings if entry.state is State.ABSENT]
+        more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+        absent = f"absent: {', '.join(lacking[:NAMED])}{more}" if lacking else ""
+        return "; ".join(part for part in (f"Variants: {counted}" if counted else "", absent) if part)
 
 
 class Doctor(DoctorReport):

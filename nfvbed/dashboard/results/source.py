@@ -135,7 +135,7 @@ class Source:
         if len(settings) > MOST_SETTINGS:
             raise UsageError(
                 f"at most {MOST_SETTINGS} settings are compared at once",
-                observed=f"{len(settings)}: {len(shown)} variants in {len(ids)} runs",
+                observed=f"{len(settings)}, of {len(shown)} variants in {len(ids)} run{'' if len(ids) == 1 else 's'}",
                 fix="choose fewer variants, or fewer runs",
             )
         return Choice(runs=ids, variants=shown, baseline=baseline)

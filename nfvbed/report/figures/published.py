@@ -65,7 +65,7 @@ def stated_figure(title: str, unit: str, columns: Mapping[str, tuple[float, floa
         stated = alt.Chart(inline(rows))
         return alt.layer(
             stated.mark_rule(strokeWidth=5, color=PUBLISHED, opacity=0.7).encode(
-                x=alt.X("low:Q", title=unit), x2="high:Q", y=y
+                x=alt.X("low:Q", title=unit, axis=alt.Axis(tickCount=8)), x2="high:Q", y=y
             ),
             stated.mark_point(size=60, filled=True, color=PUBLISHED).encode(x="middle:Q", y=y),
         ).properties(width=WIDTH, height=alt.Step(BAND))
