@@ -40,6 +40,7 @@ ROOMS = {
     "macvtap": "nfvbed.dataplanes.macvtap",
     "ovn": "nfvbed.dataplanes.ovs.ovn",
     "ovn-afxdp": "nfvbed.dataplanes.ovs.ovn",
+    "ovn-kernel": "nfvbed.dataplanes.ovs.ovn",
     "ovn-overlay": "nfvbed.dataplanes.ovs.ovn_overlay",
     "ovs-afxdp": "nfvbed.dataplanes.ovs.afxdp",
     "ovs-dpdk": "nfvbed.dataplanes.ovs.dpdk",

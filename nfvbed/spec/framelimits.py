@@ -18,8 +18,20 @@ headroom and the kernel's own bookkeeping (`skb_shared_info`, 320 bytes with its
 header and FCS.
 """
 
-VXLAN_BYTES = 50
-"""What a tunnel over IPv4 adds to a frame: outer Ethernet 14, IPv4 20, UDP 8, VXLAN 8."""
+
+@dataclass(frozen=True)
+class TunnelKind:
+    """A kind of tunnels between computes."""
+
+    name: str
+    bytes: int
+    """What it takes of the MTU of a network of IPv4."""
+
+
+VXLAN = TunnelKind("VXLAN", 50)
+"""The frame's own Ethernet header 14, IPv4 20, UDP 8, VXLAN 8."""
+GENEVE = TunnelKind("Geneve", 58)
+"""As VXLAN, and 8 of OVN's option (Neutron's `max_header_size` of 38, beside IPv4)."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +72,19 @@ def of_ports(kind: PortKind, whose: str) -> FrameLimit | None:
     return FrameLimit(largest, f"{whose} {kind.value} ports", why, fix)
 
 
-def of_vnf(choice: VnfChoice, kind: PortKind) -> FrameLimit | None:
-    """Return the frame limit of a VNF on ports of a kind; None: it takes what the ports take."""
+def of_vnf(choice: VnfChoice, kind: PortKind, tunnel: TunnelKind = VXLAN) -> FrameLimit | None:
+    """Return the frame limit of a VNF on ports of a kind; None: it takes what the ports take.
+
+    Args:
+        tunnel: kind of the tunnels between its machines, where there are any.
+    """
     part = f"VNF {choice.vnf.name} ({choice.label or choice.forwarding})"
     if choice.forwarding in GATEWAYS:
         why = "a mobile core's bearers add 36 bytes to a frame, and its UEs have the default MTU"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "another VNF")
     if choice.row is not None and choice.row.tunnels:
-        why = f"a tunnel (VXLAN) between its machines takes {VXLAN_BYTES} bytes of the networks' MTU of 1500"
-        return FrameLimit(USUAL_FRAME_BYTES - VXLAN_BYTES, part, why, "a VNF whose machines are joined by a VLAN")
+        why = f"a tunnel ({tunnel.name}) between its machines takes {tunnel.bytes} bytes of the networks' MTU of 1500"
+        return FrameLimit(USUAL_FRAME_BYTES - tunnel.bytes, part, why, "a VNF whose machines are joined by a VLAN")
     if choice.kind is VnfKind.VM:
         why = "nfvbed leaves the MTU of a guest's NICs at 1500"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "kind: process")

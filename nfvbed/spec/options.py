@@ -7,7 +7,7 @@ from pydantic import StringConstraints
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.framelimits import FrameLimit
+from nfvbed.spec.framelimits import VXLAN, FrameLimit, TunnelKind
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import VnfChoice, vnic_of
@@ -47,6 +47,8 @@ class DataPlaneOptions(SpecModel):
     """
     command_fields: ClassVar[frozenset[str]] = frozenset()
     """Names of options whose commands are run: those of a store are run only as a file of the project has them."""
+    cloud_tunnel: ClassVar[TunnelKind] = VXLAN
+    """Kind of the tunnels that a cloud has between computes with it."""
     takes_programs: ClassVar[bool] = False
     """Whether other programs can stand in the place of its own at a port (the test `xdp-tasks`)."""
     takes_queued_taps: ClassVar[bool] = False

@@ -94,7 +94,7 @@ class Variant(VariantFile):
         if plan.outside:
             limits.append(of_ports(self.port_kind, "the generator's"))
         if choice is not None and plan.vnfs:
-            limits.append(of_vnf(choice, options.vnf_port_kind(choice)))
+            limits.append(of_vnf(choice, options.vnf_port_kind(choice), options.cloud_tunnel))
         return narrowest(limits)
 
     def require_frames(self, size: FrameSize, topology: str, choice: VnfChoice | None = None) -> None:

@@ -99,9 +99,9 @@ def _minus(now, then):
     return None if now is None else now - (then or 0)
 
 
-def ovs_kernel_p2p(site):
+def kernel_datapath(site, variant_name):
     """Port to port through the kernel's datapath: it, and not ovs-vswitchd, has moved the frames."""
-    found = frames_pass(site, "ovs-kernel", "p2p")
+    found = frames_pass(site, variant_name, "p2p")
     hits = found["datapath"]["last"]["hit"] - found["datapath"]["first"]["hit"]
     misses = found["datapath"]["last"]["missed"] - found["datapath"]["first"]["missed"]
     assert hits + misses >= sum(found["sent"]), found
@@ -117,11 +117,13 @@ def through_a_guest(site, variant_name):
 
 
 PROOFS = {
-    "ovs-kernel-p2p": ovs_kernel_p2p,
+    "ovs-kernel-p2p": lambda site: kernel_datapath(site, "ovs-kernel"),
     "ovs-kernel-pvp": lambda site: frames_pass(site, "ovs-kernel", "pvp"),
     "ovs-kernel-pvpv": lambda site: frames_pass(site, "ovs-kernel", "pvpv"),
     "ovs-kernel-pvvp": lambda site: frames_pass(site, "ovs-kernel", "pvvp"),
     "ovs-kernel-vm": lambda site: through_a_guest(site, "ovs-kernel"),
+    "ovn-kernel-p2p": lambda site: kernel_datapath(site, "ovn-kernel"),
+    "ovn-kernel-pvp": lambda site: frames_pass(site, "ovn-kernel", "pvp"),
     "linux-bridge-p2p": lambda site: frames_pass(site, "linux-bridge", "p2p"),
     **{f"sriov-{name}": partial(sriov.run, name, Send()) for name in sriov.PROOFS},
     **{f"cables-{name}": partial(cables.run, name, Send()) for name in cables.PROOFS},

@@ -5,7 +5,15 @@ from collections.abc import Iterable
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.kolla.combinations import Combination, combinations
 from nfvbed.spec.kollarelease import NEWEST
-from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES, OF_OVS_DPDK, OF_SRIOV, Fault, without_overrides
+from tests.kolla.faults import (
+    OF_OCATAS_BRIDGES,
+    OF_OCATAS_SWITCHES,
+    OF_OVN,
+    OF_OVS_DPDK,
+    OF_SRIOV,
+    Fault,
+    without_overrides,
+)
 from tests.kolla.genconfig import ROOT, Case, Files
 from tests.kolla.machines import device_name
 
@@ -35,12 +43,15 @@ def _named_by_the_kernel(files: Files) -> Files:
     return {**files, place: files[place].replace(f"{nic}dpdata\n", f"{nic}{device}\n")}
 
 
-def _without(variant: str, faults: tuple[Fault, ...], tags: str = "", release: str = NEWEST) -> Case:
+def _without(
+    variant: str, faults: tuple[Fault, ...], tags: str = "", release: str = NEWEST, *, database: bool = False
+) -> Case:
     def change(files: Files) -> Files:
         changed = without_overrides(files, faults)
         return _named_by_the_kernel(changed) if variant == "ovs-dpdk" else changed
 
-    return Case(variant, release=release, change=change, **({"tags": tags} if tags else {}))
+    named = {"tags": tags} if tags else {}
+    return Case(variant, release=release, change=change, database=database, **named)
 
 
 EVERYDAY = {
@@ -49,6 +60,8 @@ EVERYDAY = {
     "ovs-kernel": Case("ovs-kernel", load_balancer=True),
     "sriov": Case("sriov"),
     "macvtap": Case("macvtap"),
+    "ovn-kernel": Case("ovn-kernel", database=True),
+    "ovn-kernel, without overrides": _without("ovn-kernel", OF_OVN, "openvswitch", database=True),
     "sriov, without overrides": _without("sriov", OF_SRIOV, "neutron,nova-cell"),
     BESIDE_EACH_OTHER: Case("ovs-dpdk", pins=("ovs-dpdk", "ovs-kernel"), tags=OF_COMPUTES),
     SHORTEST_OF_OCATA: Case("linux-bridge", release="ocata"),
@@ -57,7 +70,9 @@ EVERYDAY = {
 PATHS = ("ovs-dpdk", "ovs-kernel", "ocata ovs-kernel rack", SHORTEST_OF_OCATA)
 """Two data planes of each release, which continuous integration renders."""
 ON_DEMAND = {
-    name_of(one): Case(one.variant, one.site, one.release) for one in RENDERED if name_of(one) not in EVERYDAY
+    name_of(one): Case(one.variant, one.site, one.release, database=one.variant == "ovn-kernel")
+    for one in RENDERED
+    if name_of(one) not in EVERYDAY
 } | {
     FUNCTIONS_BESIDE_DPDK: Case("sriov", pins=("sriov", "ovs-dpdk"), tags=OF_COMPUTES),
     VPP_BESIDE_AFXDP: Case("vpp", pins=("vpp", "ovs-afxdp"), tags=OF_COMPUTES),
@@ -69,6 +84,7 @@ CASES = EVERYDAY | ON_DEMAND
 SHOWN_BY = {
     "ovs-dpdk": OF_OVS_DPDK,
     "sriov": OF_SRIOV,
+    "ovn-kernel": OF_OVN,
     "ocata ovs-kernel rack": OF_OCATAS_SWITCHES,
     "ocata linux-bridge rack": OF_OCATAS_BRIDGES,
 }

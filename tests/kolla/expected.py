@@ -136,15 +136,19 @@ MECHANISMS = {
     "ovs-afxdp": "openvswitch,l2population",
     "ovs-afxdp-interrupt": "openvswitch,l2population",
     "vpp": "vpp,openvswitch,l2population",
+    "ovn-kernel": "ovn",
 }
 TENANT_NETWORKS = {
+    "ovn-kernel": "vlan,geneve",
     "sriov": "vlan",
     "macvtap": "vlan",
     "vpp": "vlan",
     "ovs-afxdp": "vlan",
     "ovs-afxdp-interrupt": "vlan",
 }
-"""Of all others: VLANs, and tunnels."""
+"""Of all others: VLANs, and VXLAN."""
+OVN = {"ovn-kernel"}
+"""Variants without Neutron's agents of switches: each machine has an ovn-controller."""
 USERSPACE = {"ovs-dpdk", "ovs-afxdp", "ovs-afxdp-interrupt"}
 """Variants with Open vSwitch's datapath in userspace on computes."""
 POLLING = {"ovs-dpdk", "ovs-afxdp", "vpp"}

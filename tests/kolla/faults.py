@@ -11,6 +11,9 @@ import yaml
 from nfvbed.sites.kolla.render import ini
 from tests.kolla.genconfig import Files, Services, read_ini
 
+SWITCH = "database of Open vSwitch"
+"""In place of a service's file: what Kolla writes there."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -24,7 +27,7 @@ class Fault:
     host: str
     """Machine that it is seen on."""
     rendered: str
-    """Service's file that shows it; empty: it is in what Kolla gives its program for DPDK."""
+    """Service's file that shows it, or `SWITCH`; empty: it is in what Kolla gives its program for DPDK."""
     option: str
     wrong: str
     """Value that Kolla has without the override; empty: the option is not there, or empty."""
@@ -34,6 +37,8 @@ class Fault:
         """Return the value that Kolla made."""
         if not self.rendered:
             return services.given_to_dpdkctl(self.host).get(self.option, "")
+        if self.rendered == SWITCH:
+            return services.written_to_switch(self.host).get(self.option, "")
         section, _, key = self.option.partition("/")
         return ";".join(services.options(self.host, self.rendered).get(section, {}).get(key, []))
 
@@ -162,6 +167,39 @@ OF_SRIOV = (
         option="pci/passthrough_whitelist",
         wrong='[{"physical_network": "vf", "devname": "enp175s0f0"}]',
         right="",
+    ),
+)
+OF_OVN = (
+    Fault(
+        # Nova calls its host by the other name: Neutron finds no chassis for its instances' ports.
+        name="chassis-by-domain-name",
+        override="openvswitch_hostname",
+        file=_COMPUTE,
+        host="compute1",
+        rendered=SWITCH,
+        option="hostname",
+        wrong="compute1.example.net",
+        right="compute1",
+    ),
+    Fault(
+        name="tunnel-address-of-chassis",
+        override="tunnel_interface_address",
+        file=_COMPUTE,
+        host="compute1",
+        rendered=SWITCH,
+        option="ovn-encap-ip",
+        wrong="10.10.0.11",
+        right="10.20.0.11",
+    ),
+    Fault(
+        name="networks-of-chassis",
+        override="enable_neutron_provider_networks",
+        file=_COMPUTE,
+        host="compute1",
+        rendered=SWITCH,
+        option="ovn-bridge-mappings",
+        wrong="",
+        right="data:br-data",
     ),
 )
 _OCATAS_AGENT = "neutron-openvswitch-agent/ml2_conf.ini"

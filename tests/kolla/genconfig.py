@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.kolla import inventory, output
@@ -28,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = ROOT / ".nfvbed" / "kolla"
 SHARE = ENVIRONMENT / "share/kolla-ansible"
 DOUBLES = Path(__file__).parent / "doubles"
+DATABASE = "switch-database.yml"
 ALL_TAGS = "openvswitch,ovs-dpdk,neutron,nova,nova-cell,tacker"
 TIMEOUT_S = 900
 LOG = "log"
@@ -49,6 +51,8 @@ class Case:
     """Kolla's, of the services whose files are made."""
     load_balancer: bool = False
     """Whether files of the load balancer for these services are made as well."""
+    database: bool = False
+    """Whether it is asked as well what Kolla writes into the machines' databases of Open vSwitch."""
     pins: tuple[str, ...] = ()
     """Variants that the site's computes are pinned to, in order; none: all have the one variant."""
 
@@ -86,6 +90,20 @@ class Services:
     def has(self, host: str, service: str) -> bool:
         """Whether a service is on a machine."""
         return (self.folder / host / service).is_dir()
+
+    def written_to_switch(self, host: str) -> dict[str, str]:
+        """Return the settings (`external_ids`) that Kolla writes into a machine's database of Open vSwitch."""
+        asked = self._asked_of_toolbox(host, "openvswitch_db")
+        written = [one for one in asked if one["col"] == "external_ids" and one["state"] == "present"]
+        return {one["key"]: str(one["value"]) for one in written}
+
+    def ports_of_switch(self, host: str) -> list[tuple[str, str]]:
+        """Return the bridges that Kolla makes on a machine, each with the device that it adds."""
+        return [(one["bridge"], one["port"]) for one in self._asked_of_toolbox(host, "openvswitch_port")]
+
+    def _asked_of_toolbox(self, host: str, module: str) -> list[dict[str, Any]]:
+        asked = [json.loads(line) for line in (self.folder / host / "toolbox").read_text().splitlines()]
+        return [one for one in asked if one["module"] == module]
 
     def given_to_dpdkctl(self, host: str) -> dict[str, str]:
         """Return the variables that Kolla gives its program for DPDK."""
@@ -126,6 +144,7 @@ def share_with_doubles(folder: Path) -> Path:
     share = folder / "share"
     shutil.copytree(SHARE, share, ignore=shutil.ignore_patterns("doc", "releasenotes"))
     shutil.copy(DOUBLES / "kolla_toolbox.py", share / "ansible/library/kolla_toolbox.py")
+    shutil.copy(DOUBLES / DATABASE, share / "ansible" / DATABASE)
     shutil.copy(DOUBLES / "ovs-dpdkctl.sh", share / "ansible/roles/ovs-dpdk/files/ovs-dpdkctl.sh")
     return share
 
@@ -167,6 +186,10 @@ def genconfig(case: Case, folder: Path, share: Path, passwords: Path) -> Service
     argv += ["-i", str(config / "inventory"), "-e", json.dumps(local)]
     started = time.monotonic()
     run(argv, folder, environment(folder, ENVIRONMENT) | {"KOLLA_ANSIBLE_DATA_FILES_PATH": str(share)})
+    if case.database:
+        argv = [str(ENVIRONMENT / "bin/ansible-playbook"), "-i", str(config / "inventory")]
+        argv += ["-e", f"@{config / 'globals.yml'}", "-e", f"@{config / 'passwords.yml'}", "-e", json.dumps(local)]
+        run([*argv, str(share / "ansible" / DATABASE)], folder, environment(folder, ENVIRONMENT))
     return Services(out, time.monotonic() - started)
 
 

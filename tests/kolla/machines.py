@@ -11,6 +11,7 @@ from nfvbed.spec.site import KollaSiteSpec
 CACHE_PREFIX = "s1_"
 """Of files in Ansible's cache (ansible-core 2.19)."""
 NAMES = {"management": "eno{}", "external": "enp1s0f{}", "dpdk": "ens{}f0", "sriov": "enp175s0f{}"}
+DOMAIN = "example.net"
 SECOND_PORT = "enp175s0d1"
 """Of a ConnectX-3, both ports of which are one PCI device."""
 MANAGEMENT_PREFIX_BITS = 24
@@ -33,7 +34,7 @@ def machine(name: str, host: RackHostSpec, place: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "hostname": name,
         "nodename": name,
-        "fqdn": name,
+        "fqdn": f"{name}.{DOMAIN}",
         "distribution": "Debian",
         "distribution_version": "13",
         "distribution_major_version": "13",

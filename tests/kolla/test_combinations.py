@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kolla.cases import ALL, EVERYDAY, PATHS, RENDERED, name_of
-from tests.kolla.expected import MECHANISMS, NO_BRIDGES, POLLING, SITES, TENANT_NETWORKS, USERSPACE
+from tests.kolla.expected import MECHANISMS, NO_BRIDGES, OVN, POLLING, SITES, TENANT_NETWORKS, USERSPACE
 from tests.kolla.reasons import reason_of
 
 pytestmark = pytest.mark.timeout(3600)
@@ -28,6 +28,8 @@ def _marked(one):
 
 
 each = pytest.mark.parametrize("one", [_marked(one) for one in RENDERED])
+with_agents = pytest.mark.parametrize("one", [_marked(one) for one in RENDERED if one.variant not in OVN])
+with_ovn = pytest.mark.parametrize("one", [_marked(one) for one in RENDERED if one.variant in OVN])
 
 
 def _agent(one):
@@ -54,7 +56,11 @@ def test_services_are_where_they_belong(services, one):
         assert made.has(host, "neutron-server") == (host == site.controller)
         assert made.has(host, "nova-compute") == (host in site.computes)
         assert made.has(host, "neutron-linuxbridge-agent") == (one.variant == "linux-bridge")
-        assert made.has(host, "neutron-openvswitch-agent") == (one.variant != "linux-bridge")
+        has_agent = one.variant not in {"linux-bridge", *OVN}
+        assert made.has(host, "neutron-openvswitch-agent") == has_agent
+        assert made.has(host, "neutron-ovn-metadata-agent") == (one.variant in OVN)
+        for agent in ("dhcp", "l3", "metadata"):
+            assert made.has(host, f"neutron-{agent}-agent") == (host == site.controller and one.variant not in OVN)
 
 
 @each
@@ -68,7 +74,30 @@ def test_mechanisms_and_networks_of_the_server(services, one):
     assert made.one(site.controller, "neutron-server/neutron.conf", "DEFAULT/global_physnet_mtu") == site.largest_mtu
 
 
-@each
+@with_ovn
+def test_the_server_finds_ovns_databases(services, one):
+    made, site = services(name_of(one)), SITES[one.site]
+    for file in (ML2, "neutron-ovn-metadata-agent/neutron_ovn_metadata_agent.ini"):
+        assert made.one(site.controller, file, "ovn/ovn_nb_connection") == f"tcp:{site.address}:6641"
+    assert made.one(site.controller, ML2, "ovn/ovn_sb_connection") == f"tcp:{site.address}:6642"
+
+
+@with_ovn
+def test_what_ovn_controller_reads(services, one):
+    made, site = services(name_of(one)), SITES[one.site]
+    for host, machine in site.machines.items():
+        found = made.written_to_switch(host)
+        assert (found["hostname"], found["system-id"]) == (host, host)
+        assert (found["ovn-encap-type"], found["ovn-encap-ip"]) == ("geneve", machine.tunnel)
+        assert found["ovn-bridge-mappings"] == machine.bridges
+        assert found["ovn-remote"].startswith(f"tcp:{site.address}:")
+        # Routers to other networks are on controllers.
+        assert found.get("ovn-cms-options") == ("enable-chassis-as-gw" if host == site.controller else None)
+        bridges = [bridge for bridge, _ in made.ports_of_switch(host)]
+        assert bridges == [pair.partition(":")[2] for pair in machine.bridges.split(",")]
+
+
+@with_agents
 def test_bridges_and_their_nics(services, one):
     made, site = services(name_of(one)), SITES[one.site]
     for host, machine in site.machines.items():
@@ -84,7 +113,7 @@ def test_bridges_and_their_nics(services, one):
             assert found == [machine.bridges]
 
 
-@each
+@with_agents
 def test_datapath(services, one):
     made, site = services(name_of(one)), SITES[one.site]
     for host in site.machines:
@@ -99,7 +128,7 @@ def test_datapath(services, one):
             assert (made.has(host, "ovsdpdk-vswitchd"), made.has(host, "openvswitch-vswitchd")) == (dpdk, not dpdk)
 
 
-@each
+@with_agents
 def test_tunnels_end_at_the_sites_addresses(services, one):
     made, site = services(name_of(one)), SITES[one.site]
     section = "vxlan" if one.variant == "linux-bridge" else "ovs"

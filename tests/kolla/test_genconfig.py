@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.kolla.cases import with_and_without
-from tests.kolla.faults import OF_OVS_DPDK, OF_SRIOV
+from tests.kolla.faults import OF_OVN, OF_OVS_DPDK, OF_SRIOV
 from tests.kolla.genconfig import ENVIRONMENT, Case, rendered
 
 pytestmark = pytest.mark.timeout(1200)
@@ -83,7 +83,7 @@ def test_nova_leaves_vpp_its_hugepages(services):
         assert reserved == ["node:0,size:1048576,count:1", "node:1,size:1048576,count:1"]
 
 
-@pytest.mark.parametrize("fault", [*OF_OVS_DPDK, *OF_SRIOV], ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*OF_OVS_DPDK, *OF_SRIOV, *OF_OVN], ids=lambda fault: fault.name)
 def test_a_fault_of_kolla_s_is_there_without_its_override_and_not_with_it(services, fault):
     good, bad = with_and_without(fault)
     assert fault.seen(services(bad)) == fault.wrong

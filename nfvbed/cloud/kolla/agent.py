@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from nfvbed.cloud.kolla.uplinks import Uplink, bridge_mappings
 from nfvbed.spec.kollarelease import KollaReleaseSpec
@@ -20,6 +21,12 @@ class SwitchAgent:
     """Its name in Neutron's API."""
     mappings: Callable[[KollaReleaseSpec, tuple[Uplink, ...]], ServiceOptions]
     """Settings of a machine's agent that Kolla has otherwise: which physical network each of its NICs is on."""
+    of_controller: tuple[str, ...] = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-agent")
+    """Names of the agents beside it on a controller, for DHCP, routers and metadata."""
+    tunnels: Literal["vxlan", "geneve"] = "vxlan"
+    """Type of networks that are tunnels."""
+    is_open_vswitch: bool = False
+    """Whether its switch is Open vSwitch."""
 
 
 def _bridges(release: KollaReleaseSpec, links: tuple[Uplink, ...]) -> ServiceOptions:
@@ -29,5 +36,5 @@ def _bridges(release: KollaReleaseSpec, links: tuple[Uplink, ...]) -> ServiceOpt
     return {}
 
 
-OPEN_VSWITCH = SwitchAgent("openvswitch", "neutron-openvswitch-agent", _bridges)
+OPEN_VSWITCH = SwitchAgent("openvswitch", "neutron-openvswitch-agent", _bridges, is_open_vswitch=True)
 """What a cloud has whose data planes bring no other."""

@@ -135,10 +135,17 @@ class KollaPlane:
     """Kind of the instances' ports, where it is another than Neutron's own."""
     no_chain: str = ""
     """Reason why there is no chain of VNFs; empty: there is."""
+    not_built: str = ""
+    """Reason why the images that nfvbed builds for a box do not do; empty: they do."""
 
     def on(self, release: KollaReleaseSpec) -> ReleaseSupport | None:
         """Return its support by a release; None: nothing is said."""
         return self.releases.get(release.name) or self.releases.get(release.planes_as or "")
+
+    @property
+    def has_open_vswitch(self) -> bool:
+        """Whether Open vSwitch is the switch of its computes."""
+        return self.neutron.agent.is_open_vswitch and self.neutron.agent.name in self.neutron.of_compute
 
     @property
     def has_functions(self) -> bool:

@@ -1,19 +1,10 @@
 """The schema of a database, as its server tells it: that of its own release, whichever nfvbed itself was made with."""
 
-import errno
-import os
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from ovs.jsonrpc import Connection, Message
-from ovs.poller import Poller
-from ovs.stream import Stream
-
-from nfvbed.errors import DeployError
-
-_LOOK_AROUND_MS: Final = 50
+from nfvbed.dataplanes.ovs import databasecall
 
 
 def schema_of(socket: Path, database: str, check: Callable[[], None], within_s: float) -> Any:
@@ -25,46 +16,4 @@ def schema_of(socket: Path, database: str, check: Callable[[], None], within_s: 
     Raises:
         DeployError: no server answers in time, or it has no such database.
     """
-    deadline = time.monotonic() + within_s
-    connection, request = _connected(socket, check, deadline), Message.create_request("get_schema", [database])
-    try:
-        error = connection.send(request)
-        while not error and time.monotonic() < deadline:
-            connection.run()
-            error, reply = connection.recv()
-            if error == errno.EAGAIN:
-                check()
-                error = 0
-                _wait(connection)
-            elif not error and reply.id == request.id:
-                if reply.type == Message.T_REPLY:
-                    return reply.result
-                raise _failure(socket, f"the server does not tell the schema of {database}", str(reply.error))
-    finally:
-        connection.close()
-    raise _failure(socket, f"no schema of {database} came", os.strerror(error) if error else f"in {within_s:g} s")
-
-
-def _connected(socket: Path, check: Callable[[], None], deadline: float) -> Connection:
-    """Return a connection; a server that has just started has a socket before it listens."""
-    while True:
-        left_ms = max(1, int(1000 * (deadline - time.monotonic())))
-        error, stream = Stream.open_block(Stream.open(f"unix:{socket}"), left_ms)
-        if not error:
-            return Connection(stream)
-        check()
-        if time.monotonic() > deadline:
-            raise _failure(socket, "no database answers", os.strerror(error))
-        time.sleep(_LOOK_AROUND_MS / 1000)
-
-
-def _wait(connection: Connection) -> None:
-    poller = Poller()
-    poller.timer_wait(_LOOK_AROUND_MS)
-    connection.wait(poller)
-    connection.recv_wait(poller)
-    poller.block()
-
-
-def _failure(socket: Path, what: str, observed: str) -> DeployError:
-    return DeployError(what, where=str(socket), observed=observed, fix="read ovsdb-server.log beside that socket")
+    return databasecall.call(socket, "get_schema", [database], check, within_s)

@@ -11,7 +11,6 @@ from typing import Any
 
 from nfvbed.cloud.box.furnish import EMPTY_REPOSITORY
 from nfvbed.cloud.box.layout import layout_of
-from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.probes.commands import ask
 from nfvbed.sites.kolla.pinning import plane_of
@@ -102,7 +101,7 @@ def rendered(site: KollaSiteSpec, host: BoxHost) -> dict[str, Any]:
 
 
 def require_kernel(site: KollaSiteSpec, variants: Iterable[Variant], host: BoxHost | None = None) -> None:
-    """Refuse variants that need of a box's kernel what it has not: Open vSwitch's datapath, or VLAN devices.
+    """Refuse variants that need what a box has not: of its kernel Open vSwitch's datapath or VLAN devices, or images.
 
     It is asked before a machine is started. The controller's bridges have the userspace's datapath where there is no
     other; a compute's would be another variant. Kolla's own toolbox makes bridges of the kernel's datapath alone.
@@ -131,7 +130,14 @@ def require_kernel(site: KollaSiteSpec, variants: Iterable[Variant], host: BoxHo
                 fix="modprobe 8021q, or boot a kernel that has it (CONFIG_VLAN_8021Q); or a variant whose switch"
                 " has VLANs of its own",
             )
-        if OPEN_VSWITCH.name not in plane.neutron.of_compute or plane.switch.datapath == _USERSPACE:
+        if plane.not_built and site.images != "pull":
+            raise UnsupportedError(
+                f"{variant.name} cannot run in box {site.name}",
+                where=f"deploy/sites/{site.name}.yml images",
+                observed=plane.not_built,
+                fix="images: pull, on a machine whose kernel has Open vSwitch's datapath; or a rack",
+            )
+        if not plane.has_open_vswitch or plane.switch.datapath == _USERSPACE:
             continue
         if not (host or this_host()).has_datapath:
             raise UnsupportedError(

@@ -12,6 +12,7 @@ from nfvbed.cloud.box.images.asked import Asked, asked
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.sites.kolla import boxglobals, variables
+from nfvbed.sites.kolla.pinning import plane_of
 from nfvbed.sites.kolla.render import order_of
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
@@ -31,10 +32,13 @@ def each(project: Project) -> Iterator[dict[str, Any]]:
         of_boxes |= boxglobals.rendered(site, boxglobals.BoxHost())
     for site in sites:
         for name in project.variant_names:
+            variant = project.load_variant(name)
             try:
-                order = order_of(project.load_variant(name), site, release)
+                order = order_of(variant, site, release)
             except NfvbedError:
                 # What cannot be on such a rack asks for nothing.
+                continue
+            if plane_of(variant).not_built:
                 continue
             found = variables.global_variables(order)
             for host in order.hosts:

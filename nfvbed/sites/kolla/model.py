@@ -75,7 +75,8 @@ class Order:
     @property
     def network_types(self) -> str:
         """Types of networks that tenants make."""
-        return "vlan,vxlan" if all(plane.neutron.has_tunnels for plane in self.planes) else "vlan"
+        have_tunnels = all(plane.neutron.has_tunnels for plane in self.planes)
+        return f"vlan,{self.agent.tunnels}" if have_tunnels else "vlan"
 
     def uplinks(self, name: str) -> tuple[Uplink, ...]:
         """Return the NICs of a machine's switch, in the file's order.

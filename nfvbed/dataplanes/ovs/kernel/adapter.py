@@ -9,8 +9,8 @@ from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance
 from nfvbed.dataplanes.ovs.kernel import reading as kernel_reading
-from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
 from nfvbed.dataplanes.ovs.kernel.probe import try_kernel_datapath
+from nfvbed.dataplanes.ovs.kerneloptions import KernelDatapathOptions
 from nfvbed.dataplanes.ovs.switch import BRIDGE, OvsSwitch, StartedSwitch
 from nfvbed.dataplanes.ports import kernel_checks, kernel_links
 from nfvbed.dataplanes.ports.kernel_cores import place
@@ -64,9 +64,9 @@ class OvsKernel(OvsSwitch):
         """Make a datapath of the kernel in a temporary namespace, run Open vSwitch, and send a live frame."""
         return try_kernel_datapath(variant)
 
-    def options(self, request: DeployRequest) -> OvsKernelOptions:
+    def options(self, request: DeployRequest) -> KernelDatapathOptions:
         """Return the variant's options."""
-        return options_of(request.variant, OvsKernelOptions)
+        return options_of(request.variant, KernelDatapathOptions)
 
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Make links, start database and switch, and put the work onto its cores."""
@@ -135,7 +135,9 @@ class OvsKernel(OvsSwitch):
         return napi.still_there(deployment.threads)
 
 
-def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: tuple[OvsKernelOptions, Steps]) -> None:
+def _start(
+    plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: tuple[KernelDatapathOptions, Steps]
+) -> None:
     """Start database and switch, and make the bridge with all its ports."""
     options, steps = wanted
     with steps.timed("deploy.database"):
@@ -151,12 +153,12 @@ def _start(plan: OvsPlan, spaces: BridgeSpaces, instance: OvsInstance, wanted: t
             database.add_bridge(BRIDGE, ports, tuning.bridge_settings(options), "system")
 
 
-def switch_settings(options: OvsKernelOptions) -> dict[str, str]:
+def switch_settings(options: KernelDatapathOptions) -> dict[str, str]:
     """Return the switch's settings (`other_config` of the root, ovs-vswitchd.conf.db(5))."""
     return {"n-revalidator-threads": "1"} | tuning.flow_settings(options)
 
 
-def _state(plan: OvsPlan, spaces: BridgeSpaces, options: OvsKernelOptions, request: DeployRequest) -> KernelState:
+def _state(plan: OvsPlan, spaces: BridgeSpaces, options: KernelDatapathOptions, request: DeployRequest) -> KernelState:
     cores = (request.arrangement.switch_cores[0], request.arrangement.generator_core)
     return KernelState(
         switch_netns=spaces.switch,

@@ -2,18 +2,11 @@
 
 from typing import Literal
 
-from nfvbed.dataplanes.ovs.options import OvsOptions
-from nfvbed.dataplanes.ports.kernel_options import OffloadOptions, kernel_port_kind
-from nfvbed.records import PortKind
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.dataplanes.ovs.kerneloptions import KernelDatapathOptions
 
 
-class OvsKernelOptions(OvsOptions, OffloadOptions):
+class OvsKernelOptions(KernelDatapathOptions):
     """Open vSwitch with the kernel's datapath (the module openvswitch)."""
 
     dataplane: Literal["ovs-kernel"]
     colour = 3
-
-    def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Return tap for a virtual machine, veth for all others."""
-        return kernel_port_kind(choice, self.dataplane)

@@ -2,7 +2,7 @@
 
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.kernel.datapath import try_datapath
-from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
+from nfvbed.dataplanes.ovs.kerneloptions import KernelDatapathOptions
 from nfvbed.dataplanes.ovs.probe import run_version
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
 from nfvbed.errors import UnsupportedError
@@ -30,7 +30,7 @@ def try_kernel_datapath(variant: Variant) -> Fitness:
     reason = in_thread(_datapath_reason)
     if reason:
         raise UnsupportedError(reason, fix=FIX)
-    binaries = binaries_of(options_of(variant, OvsKernelOptions))
+    binaries = binaries_of(options_of(variant, KernelDatapathOptions))
     run_version(binaries.command(binaries.vswitchd))
     return found
 

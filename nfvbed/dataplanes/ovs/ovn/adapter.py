@@ -1,4 +1,4 @@
-"""OVN on one chassis: Open vSwitch on DPDK or AF_XDP sockets, whose rules OVN's own daemons write."""
+"""OVN on one chassis: Open vSwitch on DPDK, on AF_XDP sockets or in the kernel, whose rules OVN's daemons write."""
 
 import time
 from abc import abstractmethod
@@ -13,6 +13,7 @@ from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
+from nfvbed.dataplanes.ovs.kernel.adapter import OvsKernel
 from nfvbed.dataplanes.ovs.ovn import topology
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
 from nfvbed.dataplanes.ovs.ovn.daemons import OvnDaemons
@@ -54,6 +55,9 @@ class LogicalNetwork(OvsSwitch):
     It comes before the Open vSwitch that it is on, in the order of bases.
     """
 
+    datapath = "netdev"
+    """Type of the chassis' datapath."""
+
     @property
     @abstractmethod
     def generator_macs(self) -> tuple[str, ...]:
@@ -74,22 +78,26 @@ class LogicalNetwork(OvsSwitch):
         """Offer no taps of its own: one would be no port of the logical network, whose rules are OVN's."""
 
     def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
-        """Start OVN's daemons, write the logical topology, and wait until the bridge has its rules."""
+        """Write the logical topology, start OVN's daemons, and wait until the bridge has its rules."""
         state, options = OvsState.of(deployment), options_of(request.variant, LogicalNetworkOptions)
         daemons = self._daemons(deployment)
         with steps.timed("deploy.ovn.databases"):
             daemons.start_databases()
+        with steps.timed("deploy.ovn.topology"):
+            daemons.write(topology.commands(request.layout, options, self.generator_macs))
+            acls = daemons.add_acls(topology.acls(request.layout, options))
+            daemons.start_northd(acls)
         with steps.timed("deploy.ovn.controller"):
             names = port_numbers(request.layout)
             with SwitchDatabase(Path(state.database)) as database:
                 database.allow_openflow(BRIDGE, OPENFLOW)
                 database.set_external_ids(
-                    daemons.chassis_settings(BRIDGE), {name: {"iface-id": name} for name in names}
+                    daemons.chassis_settings(BRIDGE, datapath=self.datapath),
+                    {name: {"iface-id": name} for name in names},
                 )
             daemons.start_controller(Path(state.database), state.netns)
-        with steps.timed("deploy.ovn.topology"):
-            daemons.write(topology.commands(request.layout, options, self.generator_macs))
-            daemons.synchronise(names)
+        with steps.timed("deploy.ovn.rules"):
+            daemons.synchronise(names, acls)
 
     def _rejoin(self, deployment: Deployment, bridge: SteeredBridge) -> None:
         """Wait until ovn-controller has found the switch again and written its rules."""
@@ -166,6 +174,19 @@ class OvnAfxdp(LogicalNetwork, OvsAfxdp):
 
     def probe(self, variant: Variant) -> Fitness:
         """Run OVN's controller to see that it can, and do as for Open vSwitch on AF_XDP."""
+        ovn_of(options_of(variant, LogicalNetworkOptions)).version()
+        return super().probe(variant)
+
+
+class OvnKernel(LogicalNetwork, OvsKernel):
+    """OVN with the kernel's datapath, between veth and tap ports."""
+
+    kind = "ovn-kernel"
+    datapath = "system"
+    generator_macs = tuple(MACS[name] for name in GENERATOR_LINKS)
+
+    def probe(self, variant: Variant) -> Fitness:
+        """Run OVN's controller to see that it can, and do as for Open vSwitch in the kernel."""
         ovn_of(options_of(variant, LogicalNetworkOptions)).version()
         return super().probe(variant)
 

@@ -4,8 +4,8 @@ from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.packagesets import PackageSetOptions
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.layout import Layout
 
@@ -22,7 +22,7 @@ class LogicalPathOptions(PackageSetOptions):
     acl: Literal["none", "stateless", "stateful"] = "none"
     """ACLs of the logical switches: `stateless` (allow-stateless) or `stateful` (allow-related, which tracks
     connections); what no ACL allows of IPv4 is dropped."""
-    acl_rules: int = Field(1, ge=1, le=10_000)
+    acl_rules: int = Field(1, ge=1, le=100_000)
     """Number of ACLs of each port of a logical switch; only the last, of the lowest priority, matches the traffic."""
 
     @model_validator(mode="after")
@@ -66,7 +66,7 @@ class LogicalPathOptions(PackageSetOptions):
             )
 
 
-class LogicalNetworkOptions(LogicalPathOptions, OvsUserspaceOptions):
+class LogicalNetworkOptions(LogicalPathOptions, OvsOptions):
     """A logical network on one chassis: OVN's own databases, ovn-northd and ovn-controller beside Open vSwitch."""
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The logical topology of a path, as commands of ovn-nbctl(8): pure.
+"""The logical topology of a path, as commands of ovn-nbctl(8), and its ACLs, as rows of the database: pure.
 
 A cable is a logical switch whose two ports take frames to every address (`unknown`), as those of VNFs do that forward
 what is not addressed to them. A logical router has a port in each of two such switches, and a route to the generator's
@@ -6,7 +6,9 @@ networks (RFC 2544's ranges) by the generator's ports, whose addresses it knows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address
+from typing import Any
 
 from nfvbed.dataplanes.ovs.ovn.logicaloptions import LogicalPathOptions
 from nfvbed.spec.layout import Layout
@@ -27,28 +29,74 @@ _ELSEWHERE = int(IPv4Address("203.0.0.0"))
 Command = tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Acl:
+    """An ACL of a logical switch, on what comes from its ports (ovn-nb(5))."""
+
+    switch: str
+    priority: int
+    match: str
+    action: str
+
+
 def commands(plan: Layout, options: LogicalPathOptions, macs: Sequence[str]) -> Iterator[Command]:
     """Yield the commands that make the logical topology.
 
     Args:
         macs: addresses of the generator's ports.
     """
-    switches: list[tuple[str, tuple[str, ...]]] = [
-        (f"ls{number}", (cable.first.name, cable.second.name)) for number, cable in enumerate(plan.cables)
-    ]
     if options.path == "router":
-        switches = [("ls0", ("p0",)), ("ls1", ("p1",))]
         yield ("lr-add", ROUTER)
-    for switch, ports in switches:
+    for switch, ports in _switches(plan, options):
         yield ("ls-add", switch)
         for port in ports:
             yield ("lsp-add", switch, port)
             yield ("lsp-set-addresses", port, _address(port, options, macs))
     if options.path == "router":
         yield from _routes()
-    if options.acl != "none":
-        for switch, ports in switches:
-            yield from _acls(switch, ports, options)
+
+
+def acls(plan: Layout, options: LogicalPathOptions) -> Iterator[Acl]:
+    """Yield the ACLs of all logical switches."""
+    if options.acl == "none":
+        return
+    allow = "allow-stateless" if options.acl == "stateless" else "allow-related"
+    for switch, ports in _switches(plan, options):
+        for port in ports:
+            here = f'inport == "{port}"'
+            for number in range(options.acl_rules):
+                last = number == options.acl_rules - 1
+                match = "udp" if last else f"udp && ip4.src == {IPv4Address(_ELSEWHERE + number)}"
+                yield Acl(switch, _priority(number, options.acl_rules), f"{here} && {match}", allow)
+            yield Acl(switch, _DROP, f"{here} && ip4", "drop")
+
+
+def insertions(rows: Sequence[Acl]) -> list[dict[str, Any]]:
+    """Return the operations (RFC 7047, 5.2) that add ACLs to their logical switches."""
+    made: dict[str, list[list[str]]] = {}
+    operations: list[dict[str, Any]] = []
+    for number, row in enumerate(rows):
+        name = f"acl{number}"
+        values = {"priority": row.priority, "match": row.match, "action": row.action, "direction": "from-lport"}
+        operations.append({"op": "insert", "table": "ACL", "row": values, "uuid-name": name})
+        made.setdefault(row.switch, []).append(["named-uuid", name])
+    for switch, references in made.items():
+        where, more = [["name", "==", switch]], [["acls", "insert", ["set", references]]]
+        operations.append({"op": "mutate", "table": "Logical_Switch", "where": where, "mutations": more})
+    return operations
+
+
+def _switches(plan: Layout, options: LogicalPathOptions) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the logical switches with the ports of the path that each has."""
+    if options.path == "router":
+        return [("ls0", ("p0",)), ("ls1", ("p1",))]
+    return [(f"ls{number}", (cable.first.name, cable.second.name)) for number, cable in enumerate(plan.cables)]
+
+
+def _priority(number: int, rules: int) -> int:
+    """Return an ACL's priority: falling with its number, by one where there are enough for that."""
+    most = _HIGHEST - _DROP - 1
+    return _HIGHEST - (number if rules <= most else number * most // (rules - 1))
 
 
 def nbctl_arguments(found: Iterable[Sequence[str]]) -> list[str]:
@@ -75,14 +123,3 @@ def _routes() -> Iterator[Command]:
         yield ("lsp-set-addresses", outer, "router")
         yield ("lsp-set-options", outer, f"router-port={inner}")
         yield ("lr-route-add", ROUTER, NETWORKS[number], next_hop)
-
-
-def _acls(switch: str, ports: Sequence[str], options: LogicalPathOptions) -> Iterator[Command]:
-    """Yield a switch's ACLs, on what comes from its ports."""
-    allow = "allow-stateless" if options.acl == "stateless" else "allow-related"
-    for port in ports:
-        for number in range(options.acl_rules):
-            last = number == options.acl_rules - 1
-            match = "udp" if last else f"udp && ip4.src == {IPv4Address(_ELSEWHERE + number)}"
-            yield ("acl-add", switch, "from-lport", str(_HIGHEST - number), f'inport == "{port}" && {match}', allow)
-        yield ("acl-add", switch, "from-lport", str(_DROP), f'inport == "{port}" && ip4', "drop")

@@ -67,20 +67,23 @@ class OvnOverlay(OvsOverlay):
         return deployment.model_copy(update={**more, "steps": (*deployment.steps, *steps.done)})
 
     def _start(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
-        """Start OVN's daemons, write the logical topology, and wait until all chassis have its rules."""
+        """Write the logical topology, start OVN's daemons, and wait until all chassis have its rules."""
         daemons = self._daemons(deployment)
         with steps.timed("deploy.ovn.databases"):
             daemons.start_databases()
+        with steps.timed("deploy.ovn.topology"):
+            options = options_of(request.variant, OvnOverlayOptions)
+            daemons.write(topology.commands(request.layout, options, vhost_user.MACS))
+            acls = daemons.add_acls(topology.acls(request.layout, options))
+            daemons.start_northd(acls)
         with steps.timed("deploy.ovn.controllers"):
             for view, plan in self._chassis(deployment):
                 settings = daemons.chassis_settings(INTEGRATION, plan.name, ADDRESSES[plan.index])
                 with SwitchDatabase(Path(view.database)) as database:
                     database.set_external_ids(settings, {name: {"iface-id": name} for name in plan.ports})
                 daemons.start_controller(Path(view.database), view.netns, _controller(view))
-        with steps.timed("deploy.ovn.topology"):
-            options = options_of(request.variant, OvnOverlayOptions)
-            daemons.write(topology.commands(request.layout, options, vhost_user.MACS))
-            daemons.synchronise(port_numbers(request.layout))
+        with steps.timed("deploy.ovn.rules"):
+            daemons.synchronise(port_numbers(request.layout), acls)
         with steps.timed("deploy.tunnels"):
             for view, plan in self._chassis(deployment):
                 if view.physical:

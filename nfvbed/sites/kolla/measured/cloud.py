@@ -168,7 +168,7 @@ class RackCloud(ExistingCloud):
 
     def provide_tunnels(self, variant: Variant, names: Collection[str]) -> None:
         """Make tunnels that are missing."""
-        contents.provide_tunnels(self.connection, names)
+        contents.provide_tunnels(self.connection, names, self.rack.order.agent.tunnels)
 
     def computes_of(self, variant: Variant) -> tuple[str, ...]:
         """Return the computes that have the variant, in the site file's order."""

@@ -53,10 +53,13 @@ def provide(
                 connection.compute.create_flavor_extra_specs(made, specs)
 
 
-def provide_tunnels(connection: Connection, names: Collection[str]) -> None:
-    """Make networks that are tunnels (VXLAN) between computes, where they are missing; idempotent.
+def provide_tunnels(connection: Connection, names: Collection[str], kind: str) -> None:
+    """Make networks that are tunnels between computes, where they are missing; idempotent.
 
     What a tenant makes is a VLAN first (`neutron_tenant_network_types`), so the type is asked for.
+
+    Args:
+        kind: type of the tunnels, in Neutron's words.
 
     Raises:
         OnboardError, UnsupportedError: the cloud refuses it.
@@ -64,7 +67,7 @@ def provide_tunnels(connection: Connection, names: Collection[str]) -> None:
     for number, name in enumerate(names):
         with asking(f"network {name}"):
             if connection.network.find_network(name) is None:
-                _make_network(connection, name, {"provider_network_type": "vxlan"}, _FIRST_OF_TUNNELS + number)
+                _make_network(connection, name, {"provider_network_type": kind}, _FIRST_OF_TUNNELS + number)
 
 
 def _networks(site: KollaSiteSpec, pinning: Pinning) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from openstack.connection import Connection
 
-from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
 from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.errors import ConfigurationError
 from nfvbed.host.remote.connection import SshHost
@@ -16,8 +15,6 @@ from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.verify.containers import KollaCommands
 from nfvbed.sites.kolla.verify.origin import read_origin
 from nfvbed.sites.verify.cloud import verify
-
-_OF_CONTROLLER = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-agent")
 
 
 def verify_rack(order: Order, connection: Connection) -> tuple[Finding, ...]:
@@ -43,9 +40,9 @@ def expected_of(order: Order, name: str) -> ExpectedMachine:
         agents += plane.neutron.of_compute
         services.append("nova-compute")
     if host.is_controller:
-        agents += [order.agent.name, *_OF_CONTROLLER]
+        agents += [order.agent.name, *order.agent.of_controller]
         services += ["nova-scheduler", "nova-conductor"]
-    has_datapath = OPEN_VSWITCH.name in agents and order.uplinks(name)
+    has_datapath = order.agent.is_open_vswitch and order.agent.name in agents and order.uplinks(name)
     return ExpectedMachine(
         host=name,
         agents=tuple(dict.fromkeys(agents)),

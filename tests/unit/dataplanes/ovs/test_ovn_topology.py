@@ -13,7 +13,7 @@ from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.ovn import topology
 from nfvbed.dataplanes.ovs.ovn.adapter import Ovn
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, beside
-from nfvbed.dataplanes.ovs.ovn.options import OvnAfxdpOptions, OvnOptions
+from nfvbed.dataplanes.ovs.ovn.options import OvnAfxdpOptions, OvnKernelOptions, OvnOptions
 from nfvbed.dataplanes.ports.vhost_user import MACS
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.records import PortKind
@@ -52,23 +52,47 @@ def test_a_router_has_a_route_to_each_of_the_generators_networks() -> None:
     ]
 
 
+def acls(name: str, **options: object) -> list[topology.Acl]:
+    return list(topology.acls(layout(name), OvnOptions(dataplane="ovn", **options)))
+
+
 @pytest.mark.parametrize(("acl", "action"), [("stateless", "allow-stateless"), ("stateful", "allow-related")])
 def test_only_the_last_acl_matches_the_traffic_and_the_rest_is_dropped(acl: str, action: str) -> None:
-    found = [command for command in commands("p2p", acl=acl, acl_rules=3) if command[0] == "acl-add"]
-    assert [command[3:] for command in found[:4]] == [
-        ("30000", 'inport == "p0" && udp && ip4.src == 203.0.0.0', action),
-        ("29999", 'inport == "p0" && udp && ip4.src == 203.0.0.1', action),
-        ("29998", 'inport == "p0" && udp', action),
-        ("1", 'inport == "p0" && ip4', "drop"),
+    found = acls("p2p", acl=acl, acl_rules=3)
+    assert found[:4] == [
+        topology.Acl("ls0", 30_000, 'inport == "p0" && udp && ip4.src == 203.0.0.0', action),
+        topology.Acl("ls0", 29_999, 'inport == "p0" && udp && ip4.src == 203.0.0.1', action),
+        topology.Acl("ls0", 29_998, 'inport == "p0" && udp', action),
+        topology.Acl("ls0", 1, 'inport == "p0" && ip4', "drop"),
     ]
     assert len(found) == 8
+    assert acls("p2p") == []
 
 
-def test_priorities_stay_within_ovns() -> None:
-    priorities = [int(command[3]) for command in commands("p2p", acl="stateful", acl_rules=10_000) if len(command) == 6]
-    assert max(priorities) <= 32_767
-    assert min(priorities) == 1
-    assert sorted(set(priorities))[1] > 1
+@pytest.mark.parametrize("count", [2, 10_000, 29_998, 29_999, 100_000])
+def test_priorities_stay_within_ovns_and_fall_to_the_last(count: int) -> None:
+    of_one = [acl for acl in acls("p2p", acl="stateful", acl_rules=count) if '"p0"' in acl.match]
+    priorities = [acl.priority for acl in of_one]
+    assert len(of_one) == count + 1 and priorities == sorted(priorities, reverse=True)
+    assert priorities[0] == 30_000 and priorities[-1] == 1
+    assert 1 < priorities[-2] < priorities[-3], "the one that matches is alone below the others"
+    assert len({acl.match for acl in of_one}) == count + 1
+
+
+def test_acls_are_rows_that_their_switches_refer_to() -> None:
+    rows = [topology.Acl("ls0", 5, "udp", "allow"), topology.Acl("ls1", 1, "ip4", "drop")]
+    first, second, *mutations = topology.insertions(rows)
+    assert first == {
+        "op": "insert",
+        "table": "ACL",
+        "row": {"priority": 5, "match": "udp", "action": "allow", "direction": "from-lport"},
+        "uuid-name": "acl0",
+    }
+    assert second["uuid-name"] == "acl1"
+    assert [(one["where"], one["mutations"]) for one in mutations] == [
+        ([["name", "==", "ls0"]], [["acls", "insert", ["set", [["named-uuid", "acl0"]]]]]),
+        ([["name", "==", "ls1"]], [["acls", "insert", ["set", [["named-uuid", "acl1"]]]]]),
+    ]
 
 
 def test_several_commands_are_one_transaction() -> None:
@@ -144,6 +168,21 @@ def test_on_af_xdp_it_has_the_options_of_both() -> None:
         OvnAfxdpOptions(dataplane="ovn-afxdp", flows="normal")
     with pytest.raises(UnsupportedError, match="shares the flows"):
         options.check_layout(layout("pvpv"))
+
+
+def test_in_the_kernel_it_has_the_options_of_both_but_no_connections() -> None:
+    options = OvnKernelOptions(dataplane="ovn-kernel", acl="stateless", offloads=False, max_idle_ms=500)
+    assert options.port_kinds == (PortKind.VETH,) and not options.tracks_connections
+    with pytest.raises(ValidationError, match="connection table is not read"):
+        OvnKernelOptions(dataplane="ovn-kernel", acl="stateful")
+    with pytest.raises(UnsupportedError, match="shares the flows"):
+        options.check_layout(layout("pvpv"))
+
+
+@pytest.mark.parametrize("name", ["ovn", "ovn-afxdp", "ovn-kernel"])
+def test_only_the_kernels_cached_flows_outlive_the_process(name: str) -> None:
+    found = CATALOGUE.quirks(PROJECT.load_variant(name))
+    assert (found.process, found.flows_outlive_process) == ("ovs-vswitchd", name == "ovn-kernel")
 
 
 @pytest.mark.parametrize(("name", "macs"), [("ovn-router", topology.ROUTER_MACS), ("ovn", None)])

@@ -188,3 +188,12 @@ def test_what_the_kernel_of_a_box_has_not_is_refused():
     with pytest.raises(UnsupportedError, match="Kolla's own images cannot run in box box"):
         boxglobals.require_kernel(pulls, [userspace], BoxHost(has_datapath=False))
     boxglobals.require_kernel(pulls, [userspace], BoxHost(has_datapath=True))
+
+
+def test_a_variant_without_images_of_ours_is_refused_where_images_are_built():
+    ovn, pulls = PROJECT.load_variant("ovn-kernel"), BOX.model_copy(update={"images": "pull"})
+    with pytest.raises(UnsupportedError, match="ovn-kernel cannot run in box box") as raised:
+        boxglobals.require_kernel(BOX, [ovn], BoxHost())
+    assert "OVN is not among the images" in raised.value.observed
+    boxglobals.require_kernel(pulls, [ovn], BoxHost())
+    boxglobals.require_kernel(site(), [ovn], BoxHost())

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nfvbed.dataplanes.catalogue import CATALOGUE
-from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES, OF_OVS_DPDK, OF_SRIOV
+from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES, OF_OVN, OF_OVS_DPDK, OF_SRIOV
 from tests.unit.sites.kolla.orders import PROJECT
 
 PAGE = (PROJECT.root / "docs" / "reference" / "kolla.md").read_text()
@@ -14,7 +14,7 @@ ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.s
 
 def test_every_fault_is_described():
     table = PAGE.partition("## Faults")[2]
-    known = (*OF_OVS_DPDK, *OF_SRIOV, *OF_OCATAS_SWITCHES, *OF_OCATAS_BRIDGES)
+    known = (*OF_OVS_DPDK, *OF_SRIOV, *OF_OVN, *OF_OCATAS_SWITCHES, *OF_OCATAS_BRIDGES)
     assert [fault.name for fault in known if not re.search(rf"\b{fault.name}\b", table)] == []
 
 

@@ -37,6 +37,12 @@ def test_machines_of_sriov_and_macvtap():
     assert expected("macvtap", "compute1").datapath_type is None
 
 
+def test_machines_of_ovn():
+    compute, controller = expected("ovn-kernel", "compute1"), expected("ovn-kernel", "controller")
+    assert compute.agents == controller.agents == ("ovn-controller", "neutron-ovn-metadata-agent")
+    assert (compute.datapath_type, compute.polling, compute.takes_hugepages) == ("system", (), False)
+
+
 class HostDouble:
     """A double of a host over SSH, with podman or without any engine."""
 

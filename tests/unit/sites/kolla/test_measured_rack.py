@@ -236,14 +236,15 @@ def test_networks_and_flavors_are_made_once():
     assert len(cloud.made) == before
 
 
-def test_a_tunnel_is_made_once_and_is_no_vlan():
+@pytest.mark.parametrize("kind", ["vxlan", "geneve"])
+def test_a_tunnel_is_made_once_and_is_no_vlan(kind):
     cloud = Recorded()
     for _ in range(2):
-        contents.provide_tunnels(cloud, ["nfvbed-tunnel1"])
+        contents.provide_tunnels(cloud, ["nfvbed-tunnel1"], kind)
     (made,) = [one for one in cloud.made if "is_port_security_enabled" in one]
     assert (made["name"], made["provider_network_type"], made["is_port_security_enabled"]) == (
         "nfvbed-tunnel1",
-        "vxlan",
+        kind,
         False,
     )
     assert not {"provider_physical_network", "provider_segmentation_id"} & made.keys()
@@ -254,7 +255,7 @@ def test_tunnels_are_there_where_all_data_planes_have_them(places):
         rack, variant = rack_with(places, name), PROJECT.load_variant(name)
         cloud = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack)
         assert ("tunnel1" in cloud.networks_for(variant).named) == there, name
-        assert ("vxlan" in rack.order.network_types) == there, name
+        assert rack.order.network_types == ("vlan,vxlan" if there else "vlan"), name
         assert cloud.networks_for(variant).named["data0"] == "nfvbed-left"
         assert cloud.computes_of(variant) == ("compute1", "compute2")
 

@@ -82,6 +82,12 @@ def test_one_variant_on_both_is_what_it_is_without_pins():
     assert order.pinning.name == "ovs-dpdk" and not order.pinning.is_mixed
 
 
+def test_ovn_is_on_all_machines_or_none():
+    with pytest.raises(ConfigurationError, match="ovn-kernel and ovs-kernel cannot be on one rack") as error:
+        pinned_order("ovs-kernel", "ovn-kernel")
+    assert "deploy ovn-kernel alone" in error.value.fix
+
+
 def test_linux_bridge_is_on_all_machines_or_none():
     with pytest.raises(ConfigurationError, match="cannot be on one rack at the same time") as error:
         pinned_order("linux-bridge", "ovs-kernel", release="ocata")
