@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nfvbed.dataplanes.connections import ConnectionTracker
-from nfvbed.errors import GeneratorError
+from nfvbed.errors import DeployError, GeneratorError
 from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
@@ -151,7 +151,11 @@ class Measurement:
         except GeneratorError:
             self._site.verify(self._deployment)
             raise
-        self._site.wait_for_generator(self._deployment)
+        try:
+            self._site.wait_for_generator(self._deployment)
+        except DeployError:
+            self._generator.hello()  # One that has ended says so: its ports are not joined any more.
+            raise
         self._joined = True
 
     def _open_sessions(self, request: TrafficRequest) -> ConnectionTracker | None:

@@ -13,7 +13,8 @@ from nfvbed.dataplanes.ovs import openflow, tablerules
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 
-PATIENCE_S = patient(5.0)
+PATIENCE_S = patient(30.0)
+"""A switch that has ended closes the connection; one that sets up many rules, or waits for a core, answers late."""
 BUNDLE_PATIENCE_S = patient(60.0)
 _BUNDLED = tablerules.BUNDLE_CONTROL
 _GROUP = 500

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from nfvbed.errors import GeneratorError, SwitchDiedError
+from nfvbed.errors import DeployError, GeneratorError, SwitchDiedError
 from nfvbed.measure import trial as trial_module
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import MOST_ROUNDING, Measurement, cost_of, difference
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
+    Deployment,
     LoopGaps,
     Preset,
     QualityWarning,
@@ -24,7 +25,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.records.readings import Part, Reading, Unavailable
-from nfvbed.traffic.generator import TrafficRequest, TrafficResult
+from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest, TrafficResult
 from tests.sample_records import RUN
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result
 
@@ -54,6 +55,26 @@ def test_at_maximum_load_what_came_in_the_drain_is_no_part_of_the_rate() -> None
     burst = replace(TASK, request=replace(TASK.request, rate_pps=None, frames=1_000))
     drained = Measurement(site := FakeSite(), site.deployment, generator).measure(burst)
     assert drained.forwarded_rate_pps == 20_000, "the drain of a burst is what it is for"
+
+
+@pytest.mark.parametrize(("ends", "said"), [(True, GeneratorError), (False, DeployError)])
+def test_a_generator_that_ends_while_the_switch_joins_its_ports_is_named(ends: bool, said: type[Exception]) -> None:
+    class Ending(FakeGenerator):
+        ended = False
+
+        def hello(self) -> GeneratorInfo:
+            if self.ended:
+                raise GeneratorError("nfvgen ended during hello")
+            return super().hello()
+
+    class Waiting(FakeSite):
+        def wait_for_generator(self, deployment: Deployment) -> None:
+            generator.ended = ends
+            raise DeployError("br0 does not join its ports")
+
+    generator = Ending()
+    with pytest.raises(said):
+        measured(Waiting(), generator)
 
 
 def test_a_record_is_complete_and_survives_json() -> None:
