@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 
-WRITTEN_TO = "NFVBED_TOOLBOX"
+WRITTEN_TO = "TOOLBOX_ASKED"
 
 
 def main():
