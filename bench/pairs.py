@@ -36,7 +36,7 @@ ALPHA = 0.05
 LEAST_ROUNDS = 6
 """Fewer give no exact interval at 95 %."""
 
-CHOICE_ROUNDS = 2
+CHOICE_ROUNDS = 1
 """After so many, a loop that is short of time measures only the better variant of each side."""
 
 MOST_FAILURES = 4
@@ -195,14 +195,14 @@ def run_pairs(result: LoopResult, nfvgen: dict[str, Measure], rivals: dict[str, 
     sides = {**nfvgen, **rivals}
     for pair in range(limits.at_most):
         left_s = began + limits.within_s - time.monotonic()
-        if longest_s > left_s:
-            result.out_of_time = True
-            break
         if pair >= CHOICE_ROUNDS and longest_s * (limits.at_most - pair) > left_s:
             better = _better_variants(result.trials)
             if len(better) < len(sides):
                 sides = {side: measure for side, measure in sides.items() if side in better} or sides
                 longest_s *= len(better) / len({*nfvgen, *rivals})
+        if longest_s > left_s:
+            result.out_of_time = True
+            break
         round_began = time.monotonic()
         # Who begins changes, so that a drift favours neither.
         for side, measure in list(sides.items())[:: 1 if pair % 2 == 0 else -1]:

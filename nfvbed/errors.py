@@ -93,6 +93,10 @@ class DeployError(NfvbedError):
     exit_code = 20
 
 
+class DeploymentGoneError(DeployError):
+    """What a deployment is written down in, its sockets and its logs were taken away while it was needed."""
+
+
 class TotalLossError(DeployError):
     """A path returned none of the frames that were sent into it: whatever was measured on it says nothing else."""
 

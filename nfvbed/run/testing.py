@@ -7,8 +7,10 @@ from typing import Any
 from nfvbed.errors import (
     ConfigurationError,
     DeployError,
+    DeploymentGoneError,
     GeneratorError,
     NfvbedError,
+    OnboardError,
     SwitchDiedError,
     TotalLossError,
     UnsupportedError,
@@ -32,8 +34,12 @@ from nfvbed.vnfs.vm.agent import AgentRefused
 
 OF_THE_TEST = (AgentRefused, ConfigurationError, DeployError, UsageError)
 """What keeps one test from its result, while everything runs."""
-OF_THE_DEPLOYMENT = (GeneratorError, SwitchDiedError)
+OF_THE_DEPLOYMENT = (DeploymentGoneError, GeneratorError, SwitchDiedError)
 """What ends the deployment that a test ran on; other tests get a new one."""
+
+
+OF_A_PROCESS = (DeploymentGoneError, SwitchDiedError, VnfDiedError)
+"""What says which process has ended, and its last lines."""
 
 
 class DeploymentLost(Exception):
@@ -68,14 +74,14 @@ class TestRunner:
             outcome = Outcome(None, Status.BLOCKED, str(why))
         except UnsupportedError as failure:
             outcome = Outcome(None, Status.UNSUPPORTED, str(failure))
-        except OF_THE_TEST as failure:
-            outcome, error = Outcome(None, Status.FAILED, str(failure)), failure
         except VnfDiedError as failure:
             self._ledger.add_failure(unit, setup.info.engine, failure)
             raise
         except OF_THE_DEPLOYMENT as failure:
             self._ledger.add_failure(unit, setup.info.engine, failure)
             outcome, error, lost = Outcome(None, Status.FAILED, str(failure)), failure, failure
+        except OF_THE_TEST as failure:
+            outcome, error = Outcome(None, Status.FAILED, str(failure)), failure
         nothing = self._nothing(spec, outcome, first)
         if nothing and outcome.status in (Status.OK, Status.BLOCKED):
             outcome, error = replace(outcome, status=Status.FAILED, reason=nothing), self._loss(cell, nothing, setup)
@@ -102,7 +108,16 @@ class TestRunner:
         kind = KINDS[spec.kind]
         if kind.needs_source and not cell_test.cell.takes_loads:
             return Outcome(None, Status.NOT_APPLICABLE, "a VNF is the source of this path and sends at its own pace")
-        return kind.execute(cell_test, spec)
+        setup = cell_test.setup
+        try:
+            return kind.execute(cell_test, spec)
+        except (DeployError, GeneratorError, OnboardError) as noticed:
+            # A process that has ended is the cause, whatever was noticed of it first.
+            try:
+                setup.site.verify(setup.deployment)
+            except OF_A_PROCESS as ended:
+                raise ended from noticed
+            raise
 
     def _record(
         self, unit: PlannedTrial, outcome: Outcome[Any], first: int, started_at: str, setup: Setup

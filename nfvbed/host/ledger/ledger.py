@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.errors import InternalError, NfvbedError
+from nfvbed.errors import DeploymentGoneError, InternalError, NfvbedError
 from nfvbed.host.ledger import undo
 from nfvbed.host.ledger.entries import (
     CgroupEntry,
@@ -97,6 +97,9 @@ class Ledger:
 
         Returns:
             The entry's place, for `amend`.
+
+        Raises:
+            DeploymentGoneError: the run directory is gone.
         """
         with signals_held():
             self._append(entry)
@@ -142,17 +145,32 @@ class Ledger:
         if _try(lambda entry: self._take_away(index, entry), self._entries[index], problems):
             del self._entries[index]
             # Where the disk is full the line is missing: then the next nfvbed finds that there is nothing to undo.
-            with suppress(OSError):
+            with suppress(OSError, DeploymentGoneError):
                 self._append(UndoMark(index=index))
 
     def _take_away(self, index: int, entry: Entry) -> None:
         settled = undo.settled(entry)
         if settled is not entry:
-            self.amend(index, settled)
+            with suppress(DeploymentGoneError):
+                self.amend(index, settled)
         undo.undo(settled)
 
     def _append(self, value: _Line) -> None:
-        append_whole(self.path, value.model_dump_json().encode() + b"\n")
+        try:
+            append_whole(self.path, value.model_dump_json().encode() + b"\n")
+        except FileNotFoundError as failure:
+            raise gone(self.path.parent) from failure
+
+
+def gone(directory: Path) -> DeploymentGoneError:
+    """Return the error of a run directory that is not there any more."""
+    return DeploymentGoneError(
+        "the run directory of a deployment is gone while it was needed",
+        where=str(directory),
+        observed="no such directory: somebody removed it, or it was on a file system that was unmounted; a mount on"
+        f" {directory.parent} ends when that folder is removed outside of its mount namespace",
+        fix="let nothing but nfvbed remove it; then deploy again",
+    )
 
 
 def _try(action: Callable[[Any], None], entry: Entry, problems: list[str]) -> bool:

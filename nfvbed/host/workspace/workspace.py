@@ -184,13 +184,13 @@ class Workspace:
         raise DeployError(f"no process {name!r} was started in this workspace", where=str(self.directory))
 
     def close(self) -> list[str]:
-        """Undo everything; idempotent, not interrupted by Ctrl-C.
+        """Undo everything; idempotent, not interrupted by Ctrl-C. Also where the run directory was taken away.
 
         Returns:
             What could not be removed and why; the ledger then stays for the next nfvbed.
         """
         with signals_held():
-            if not self.directory.is_dir():
+            if not self.directory.is_dir() and not self.ledger.entries:
                 return []
             problems = self.ledger.undo_all()
             for process in self._processes.values():

@@ -18,6 +18,7 @@ from nfvbed.errors import DeployError, InternalError, NfvbedError
 from nfvbed.host.cores import coredistance
 from nfvbed.host.cores.memorynodes import what_lies_apart
 from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.ledger.ledger import gone
 from nfvbed.host.nics import take
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, Support, SwitchCounters, WorkThread
@@ -226,8 +227,16 @@ class LabPlanes:
         )
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that the switch lives."""
-        self._find(deployment).plane.verify(deployment)
+        """Check that the switch lives, and that the run directory is there.
+
+        Raises:
+            SwitchDiedError: it has ended.
+            DeploymentGoneError: its sockets and its log are gone.
+        """
+        live = self._find(deployment)
+        live.plane.verify(deployment)
+        if not live.workspace.directory.is_dir():
+            raise gone(live.workspace.directory)
 
     def wait_for_vnfs(self, deployment: Deployment) -> None:
         """Wait until the switch is joined to the VNFs that were started, or restarted."""

@@ -15,8 +15,8 @@ from typing import Literal, Protocol
 from nfvbed.errors import GeneratorError
 from nfvbed.patience import patient
 
-LISTEN_S = patient(10.0)
-PATIENCE_S = patient(10.0)
+LISTEN_S = patient(45.0)
+PATIENCE_S = patient(45.0)
 """Beyond the duration that was asked for: connecting, and a tool's own summary."""
 LOG_LINES = 12
 _LISTENING = {"tcp": "0A", "udp": "07"}

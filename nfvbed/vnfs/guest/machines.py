@@ -1,17 +1,21 @@
 """The guests of a deployment that can be asked to work, and the pause of their forwarding."""
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
+from nfvbed.patience import patient
 from nfvbed.records import Deployment, VnfHandle, VnfKind
 from nfvbed.vnfs.vm.agent import Agent, AgentRefused
 from nfvbed.vnfs.vm.state import GuestState
 
-RESUME_S = 120.0
+RESUME_S = patient(120.0)
 """testpmd restarts, in a guest that may be emulated."""
+AGAIN_S = 0.5
+"""Between two tries."""
 
 
 @dataclass(frozen=True)
@@ -89,4 +93,26 @@ def paused(guests: Sequence[Machine]) -> Iterator[None]:
 def _resume(guests: Sequence[Machine]) -> None:
     # The last one first: the receiver is there before the sender.
     for guest in reversed(guests):
-        guest.agent.ask("resume", timeout_s=RESUME_S)
+        _resume_one(guest)
+
+
+def _resume_one(guest: Machine) -> None:
+    """Let a guest forward again; what it refuses is tried again: on a busy host its own limits are soon over.
+
+    Raises:
+        OnboardError: it does not in time, or its agent does not answer.
+    """
+    deadline = time.monotonic() + RESUME_S
+    while True:
+        try:
+            guest.agent.ask("resume", timeout_s=RESUME_S)
+            return
+        except AgentRefused as refusal:
+            if time.monotonic() > deadline:
+                raise OnboardError(
+                    f"{guest.name} does not forward again: {refusal.what}",
+                    where=refusal.where,
+                    observed=refusal.observed,
+                    fix=refusal.fix or "see the guest's console in the run directory",
+                ) from refusal
+        time.sleep(AGAIN_S)

@@ -36,9 +36,10 @@ def own_hosts(
     Raises:
         DeployError: the switch does not add them.
     """
-    with own_ends() as own:
-        spaces = make_spaces(around.workspace)
-        try:
+    spaces = make_spaces(around.workspace)
+    try:
+        # The switch gives its ports up first: a namespace that goes takes their devices from beneath it.
+        with own_ends() as own:
             cores = place(around.arrangement, polls=False)
             for space, device, mac in zip(spaces, own.devices, vhost_user.MACS, strict=True):
                 move(device, own.netns, space)
@@ -60,8 +61,8 @@ def own_hosts(
                 kind=KIND,
                 told=own.told,
             )
-        finally:
-            remove_spaces(spaces)
+    finally:
+        remove_spaces(spaces)
 
 
 def _address(device: str, mac: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import OnboardError
+from nfvbed.vnfs.vm.startwait import StartWait
 
 _LOOK_S = 0.05
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f]")
@@ -41,7 +42,7 @@ class Console:
         reported = [line.rstrip() for line in self.text().splitlines() if line.strip()]
         return "\n".join(reported[-lines:])
 
-    def wait_for(self, marker: str, failed: str, timeout_s: float, alive: Callable[[], None]) -> str:
+    def wait_for(self, marker: str, failed: str, wait: StartWait, alive: Callable[[], None]) -> str:
         """Wait until the guest has printed a line with the mark, and return that line.
 
         Args:
@@ -52,7 +53,6 @@ class Console:
         Raises:
             OnboardError: it did not in time, or it gave up; with its last lines.
         """
-        deadline = time.monotonic() + timeout_s
         while True:
             for line in self.text().splitlines():
                 if marker in line:
@@ -60,12 +60,15 @@ class Console:
                 if failed and failed in line:
                     raise OnboardError("the guest gave up", where=str(self.log), observed=line.strip())
             alive()
-            if time.monotonic() > deadline:
-                said = self.tail()
+            if wait.is_over:
+                said, kept_s = self.tail(), wait.kept_s
+                more = f", and {kept_s:.0f} s more in which it had no core" if kept_s >= 1 else ""
                 raise OnboardError(
-                    f"the guest did not boot within {timeout_s:g} s",
+                    f"the guest did not boot within {wait.within_s:g} s{more}",
                     where=str(self.log),
                     observed=f"its last lines:\n{said}" if said else "not a byte on its console",
-                    fix=f"it must print {marker!r} on its first serial port; raise readiness.timeout_s if slow",
+                    fix="see what else runs on the host, and on the guest's cores"
+                    if kept_s > wait.within_s
+                    else f"it must print {marker!r} on its first serial port; raise readiness.timeout_s if slow",
                 )
             time.sleep(_LOOK_S)

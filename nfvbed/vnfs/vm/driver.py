@@ -3,7 +3,6 @@
 import contextlib
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
@@ -24,24 +23,13 @@ from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.death import Death
 from nfvbed.vnfs.vm.guest import Guest
 from nfvbed.vnfs.vm.monitor import Monitor
+from nfvbed.vnfs.vm.startwait import StartWait
 from nfvbed.vnfs.vm.state import GuestState
 from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _FAILED = "vloop: failed:"
 _QUIT_S = 5.0
 _DRIVER_OK = "VIRTIO_CONFIG_S_DRIVER_OK"
-
-
-@dataclass(frozen=True)
-class _Wait:
-    """A limit that several waits share."""
-
-    deadline: float
-
-    @property
-    def left_s(self) -> float:
-        """The time that is left, at least a little: what is done already is seen at the first look."""
-        return max(0.1, self.deadline - time.monotonic())
 
 
 class VmVnf(VnfDriver):
@@ -96,7 +84,7 @@ class VmVnf(VnfDriver):
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Wait for the monitor, pin the threads, wait for the console's mark, for the agent and for the links."""
         spec, steps = _image(seat.choice), Steps()
-        wait = _Wait(time.monotonic() + seat.choice.vnf.readiness.within_s)
+        wait = StartWait.of(handle.pids[0], seat.choice.vnf.readiness.within_s)
         state = GuestState.of(handle)
         console = Console(Path(state.console_log))
 
@@ -111,11 +99,11 @@ class VmVnf(VnfDriver):
         facts = dict(handle.facts)
         marker = spec.console_marker
         if marker:
-            facts["console"] = console.wait_for(marker, _FAILED if spec.agent else "", wait.left_s, alive)
+            facts["console"] = console.wait_for(marker, _FAILED if spec.agent else "", wait, alive)
         booted = console.last_written_ns() - state.started_ns
         versions = dict(handle.versions)
         if state.agent is not None:
-            reported = agentwork.forward(seat, Path(state.agent), steps, wait.left_s)
+            reported = agentwork.forward(seat, Path(state.agent), steps, max(wait.left_s, wait.within_s))
             versions |= reported.versions
             facts |= reported.facts
         with steps.timed(f"onboard.{handle.name}.links"):
@@ -125,14 +113,14 @@ class VmVnf(VnfDriver):
         boot = ((f"onboard.{handle.name}.boot", booted),) if marker else ()
         return known.model_copy(update={"threads": self.threads(known), "steps": (*boot, *steps.done)})
 
-    def _wait_for_links(self, seat: VnfSeat, handle: VnfHandle, wait: _Wait) -> None:
+    def _wait_for_links(self, seat: VnfSeat, handle: VnfHandle, wait: StartWait) -> None:
         """Wait until a driver of the guest has taken every virtio NIC, and every tap has a carrier."""
         while True:
             self.verify(handle)
             down = self._links_down(seat, handle, wait)
             if not down:
                 return
-            if time.monotonic() > wait.deadline:
+            if wait.is_over:
                 raise OnboardError(
                     f"{seat.name}: ports are not up in time",
                     where=GuestState.of(handle).console_log,
@@ -141,7 +129,7 @@ class VmVnf(VnfDriver):
                 )
             time.sleep(0.1)
 
-    def _links_down(self, seat: VnfSeat, handle: VnfHandle, wait: _Wait) -> list[str]:
+    def _links_down(self, seat: VnfSeat, handle: VnfHandle, wait: StartWait) -> list[str]:
         down = []
         nics = sizing.nics(seat.choice, seat.ports, vhost=False)
         with Monitor(Path(GuestState.of(handle).monitor)) as monitor:

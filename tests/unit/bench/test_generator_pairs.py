@@ -128,10 +128,10 @@ def test_a_loop_that_is_short_of_time_goes_on_with_the_better_variants_and_ends_
     nfvgen, rivals = sides_of(clock, RATES, order)
     pairs.run_pairs(result, nfvgen, rivals, pairs.Limits(5, 16, 0, within_s=205))
     assert clock[0] - 100 <= 205
-    assert sorted(order[:8]) == sorted([*RATES] * 2)
-    assert set(order[8:]) == {"nfvgen, bursts of 64", "testpmd, bursts of 32"}
+    assert sorted(order[:4]) == sorted(RATES)
+    assert set(order[4:]) == {"nfvgen, bursts of 64", "testpmd, bursts of 32"}
     (paired,) = result.paired
-    assert (paired.own, paired.rival, len(paired.ratios)) == ("nfvgen, bursts of 64", "testpmd, bursts of 32", 8)
+    assert (paired.own, paired.rival, len(paired.ratios)) == ("nfvgen, bursts of 64", "testpmd, bursts of 32", 9)
     assert paired.interval is not None
     assert result.out_of_time
     assert result.problems(5) == []

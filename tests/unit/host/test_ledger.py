@@ -2,11 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
 
-from nfvbed.errors import InternalError
+from nfvbed.errors import DeploymentGoneError, InternalError
 from nfvbed.host.ledger import tracefs, undo
 from nfvbed.host.ledger.entries import (
     CgroupEntry,
@@ -34,6 +35,22 @@ def test_what_was_recorded_is_read_back(ledger):
     assert again.entries == ledger.entries
     assert again.owner.pid == os.getpid()
     assert again.owner_alive
+
+
+def test_a_ledger_whose_folder_was_taken_away_says_so_and_is_undone_from_memory(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    ledger = Ledger.create(folder / "ledger.jsonl", this_process())
+    ledger.record(FileEntry(path="/nowhere", previous="1"))
+    shutil.rmtree(folder)
+    with pytest.raises(DeploymentGoneError) as told:
+        ledger.record(NetnsEntry(path="/nowhere"))
+    assert told.value.where == str(folder)
+    undone = []
+    monkeypatch.setattr(undo, "undo", undone.append)
+    assert ledger.undo_all() == []
+    assert [entry.kind for entry in undone] == ["file"]
+    assert ledger.entries == ()
 
 
 def test_undo_goes_backwards_and_kills_first(ledger, monkeypatch):

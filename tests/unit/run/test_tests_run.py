@@ -7,10 +7,17 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.compare.rows.placement import classify
-from nfvbed.errors import GeneratorError, NfvbedError, VnfDiedError
+from nfvbed.errors import (
+    DeployError,
+    DeploymentGoneError,
+    GeneratorError,
+    NfvbedError,
+    SwitchDiedError,
+    VnfDiedError,
+)
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
-from nfvbed.records import CellRole, Preset, Status, TrialRecord
+from nfvbed.records import CellRole, Deployment, Preset, Status, TrialRecord
 from nfvbed.records.results import LoadsPayload, ResultKind, ResultRecord
 from nfvbed.run.tools import Tools
 from nfvbed.search.result import SearchResult
@@ -210,6 +217,48 @@ def test_a_test_that_fails_keeps_the_others_going(store: Store) -> None:
     before = len(store.trials(run.id))
     again = runner(store).resume(only_run(store))
     assert (again.status, len(store.trials(run.id))) == (Status.FAILED, before), "a result is kept, not repeated"
+
+
+class SiteWithEnded(WatchedSite):
+    """Its switch has ended once."""
+
+    ended: NfvbedError | None = None
+
+    def verify(self, deployment: Deployment) -> None:
+        if self.ended is not None:
+            found, self.ended = self.ended, None
+            raise found
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [
+        SwitchDiedError("ovs-vswitchd has ended", observed="signal 6; the last lines of its log:\nassertion failed"),
+        DeploymentGoneError("the run directory of a deployment is gone", where="/run/nfvbed/1"),
+    ],
+)
+def test_what_has_ended_is_named_whatever_was_noticed_of_it_first(store: Store, ended: NfvbedError) -> None:
+    site = SiteWithEnded()
+    noticed = DeployError("the bridge does not do what OpenFlow asks", where="/run/nfvbed/1/br0.mgmt")
+
+    class Noticing(FailingAt):
+        error, left = noticed, 1
+
+        def measure(self, task: TrialTask) -> TrialRecord:
+            if task.preset is self.preset and task.cell.startswith("sim-a") and type(self).left:
+                site.ended = ended
+            return super().measure(task)
+
+    tools = Tools(measure_with=Noticing, classify=classify_all_alike)
+    tests = ({"kind": "mrr"}, SEARCH, {"kind": "loss-curve"})
+    spec = study([quiet("sim-a")], tests=tests, ceilings=True, repetitions=ONCE)
+    runs = runner(store, lambda _: site, tools=tools)
+    assert runs.start(spec).status is Status.FAILED
+    results = {result.test: result for result in of_variants(store)}
+    assert results["search"].reason == str(ended)
+    assert isinstance(runs.failure, type(ended))
+    assert results["loss-curve"].status is Status.OK, "on a deployment of its own"
+    assert site.deployed.count(("sim-a", "subject")) == 2
 
 
 def test_a_vnf_that_dies_in_a_test_costs_its_cell_and_leaves_no_result(store: Store) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfKind, VnfPort
+from nfvbed.vnfs.guest import machines as module
 from nfvbed.vnfs.guest.beside import check_memory
 from nfvbed.vnfs.guest.connections import ConnectionsRun, Pair
 from nfvbed.vnfs.guest.machines import Machine, absence, machines, paused
@@ -68,6 +69,27 @@ def test_guests_go_on_where_the_work_was_refused(monkeypatch, refusal):
     with pytest.raises(type(refusal), match="no"), paused(TWO):
         raise refusal
     assert agents.verbs() == PAUSED + RESUMED
+
+
+def test_a_guest_that_refuses_to_go_on_is_asked_again(monkeypatch):
+    monkeypatch.setattr(module, "AGAIN_S", 0)
+    answers = iter([AgentRefused("testpmd does not start"), AgentRefused("testpmd does not start"), {}, {}])
+    agents = FakeAgents(monkeypatch, resume=lambda name, keys: next(answers))
+    with paused(TWO):
+        pass
+    assert agents.verbs() == [*PAUSED, ("vnf2", "resume"), ("vnf2", "resume"), *RESUMED]
+
+
+def test_a_guest_that_never_goes_on_is_the_trouble_of_its_cell_with_its_own_words(monkeypatch):
+    monkeypatch.setattr(module, "AGAIN_S", 0)
+    monkeypatch.setattr(module, "RESUME_S", 0.05)
+    refused = AgentRefused("testpmd does not start", observed="its last words")
+    FakeAgents(monkeypatch, resume=lambda name, keys: refused)
+    words = "vnf2 does not forward again: testpmd does not start"
+    with pytest.raises(OnboardError, match=words) as caught, paused(TWO):
+        pass
+    assert not isinstance(caught.value, AgentRefused)
+    assert caught.value.observed == "its last words"
 
 
 def test_guests_are_left_where_the_user_interrupts(monkeypatch):

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from nfvbed.vnfs.numa import GuestPlacement
 from nfvbed.vnfs.vm import launch, pinning, support
 from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.monitor import Monitor
+from nfvbed.vnfs.vm.startwait import StartWait
 from tests.unit.vnfs.vm.vm_seat import choice
 
 
@@ -27,10 +29,15 @@ def alive():
     """QEMU that does not end."""
 
 
+def within(seconds, proc=Path("/nowhere")):
+    """A wait for a process whose threads are in a folder."""
+    return StartWait(1, seconds, proc=proc)
+
+
 def test_mark_is_found_among_what_a_terminal_is_sent(tmp_path):
     log = tmp_path / "console"
     log.write_bytes(b"\x1b[2J\x1b[1;1Hboot\r\nvloop: ready 1.0\r\n")
-    assert Console(log).wait_for("vloop: ready", "", 1, alive) == "vloop: ready 1.0"
+    assert Console(log).wait_for("vloop: ready", "", within(1), alive) == "vloop: ready 1.0"
     assert Console(log).tail(1) == "vloop: ready 1.0"
 
 
@@ -38,13 +45,45 @@ def test_guest_that_does_not_boot_is_reported_with_its_last_lines(tmp_path):
     log = tmp_path / "console"
     log.write_text("Linux version 6.1\n\nKernel panic - not syncing\n")
     with pytest.raises(OnboardError, match="did not boot within 0 s") as caught:
-        Console(log).wait_for("ready", "", 0, alive)
+        Console(log).wait_for("ready", "", within(0), alive)
     assert "Kernel panic" in caught.value.observed
+
+
+def waited(proc, *seconds):
+    """Threads of process 1 that were ready to run and did not for so long."""
+    for number, each in enumerate(seconds):
+        (proc / f"1/task/{number}").mkdir(parents=True, exist_ok=True)
+        (proc / f"1/task/{number}/schedstat").write_text(f"5 {round(each * 1e9)} 7\n")
+
+
+def test_time_without_a_core_does_not_count_up_to_a_bound(tmp_path, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    waited(tmp_path, 3, 20)
+    wait = StartWait(1, 100, began=now[0], before_s=20, proc=tmp_path)
+    assert (wait.kept_s, wait.left_s) == (0, 100)
+    waited(tmp_path, 3, 70)
+    now[0] += 120
+    assert (wait.kept_s, wait.left_s, wait.is_over) == (50, 30, False)
+    now[0] += 40
+    assert wait.is_over
+    waited(tmp_path, 3, 2000)
+    assert wait.kept_s == 300, "four times its limit in all"
+    now[0] += 241
+    assert wait.is_over
+
+
+def test_guest_that_had_no_core_is_reported_as_such(tmp_path):
+    waited(tmp_path, 9)
+    wait = StartWait(1, 2, began=time.monotonic() - 100, proc=tmp_path)
+    with pytest.raises(OnboardError, match="did not boot within 2 s, and 6 s more in which it had no core") as caught:
+        Console(tmp_path / "none").wait_for("ready", "", wait, alive)
+    assert caught.value.fix == "see what else runs on the host, and on the guest's cores"
 
 
 def test_guest_that_prints_nothing(tmp_path):
     with pytest.raises(OnboardError) as caught:
-        Console(tmp_path / "none").wait_for("ready", "", 0, alive)
+        Console(tmp_path / "none").wait_for("ready", "", within(0), alive)
     assert caught.value.observed == "not a byte on its console"
 
 
@@ -52,7 +91,7 @@ def test_guest_that_gives_up_is_not_waited_for(tmp_path):
     log = tmp_path / "console"
     log.write_text("vloop: failed: no second port\n")
     with pytest.raises(OnboardError, match="gave up") as caught:
-        Console(log).wait_for("vloop: ready", "vloop: failed:", 60, alive)
+        Console(log).wait_for("vloop: ready", "vloop: failed:", within(60), alive)
     assert "no second port" in caught.value.observed
 
 
@@ -61,7 +100,7 @@ def test_guest_that_dies_is_not_waited_for(tmp_path):
         raise VnfDiedError("it is dead")
 
     with pytest.raises(VnfDiedError):
-        Console(tmp_path / "none").wait_for("ready", "", 60, dead)
+        Console(tmp_path / "none").wait_for("ready", "", within(60), dead)
 
 
 class FakeQemu:
