@@ -8,8 +8,16 @@ from pydantic import ValidationError
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.linux_bridge.balancer import BalancerTotals
 from nfvbed.dataplanes.linux_bridge.queues import FlowCounts, QueueCounts
+from nfvbed.errors import DeployError
 from nfvbed.records import Status
-from nfvbed.run.kinds.queues import _Measured, colliding_ports, imbalance, least_imbalance, rates
+from nfvbed.run.kinds.queues import (
+    _Measured,
+    colliding_ports,
+    imbalance,
+    least_imbalance,
+    probed_ports,
+    rates,
+)
 from nfvbed.run.tools import Tools
 from nfvbed.spec.testkinds.queues import QueueBalanceTest
 from nfvbed.store import Store
@@ -51,6 +59,23 @@ def test_flows_that_collide_are_of_the_fullest_queue():
     probed = [flow(1, 0b01), flow(2, 0b10), flow(3, 0b10), flow(4, 0), flow(5, 0b01), flow(6, 0b10)]
     assert colliding_ports(probed, 2) == [2, 3]
     assert colliding_ports(probed, 4) == [2, 3, 6, 1], "then those of the next one"
+
+
+def test_flows_are_probed_until_enough_of_them_came():
+    times = iter(range(100))
+
+    def send():
+        first = 20 * next(times)
+        return [flow(port, 0b1 if first <= port < first + 20 else 0) for port in range(256)]
+
+    assert probed_ports(send, 4) == [0, 1, 2, 3]
+    assert next(times) == 2, "40 of the 32 that are enough were known after two tries"
+
+
+def test_too_few_flows_that_came_are_an_error_with_their_number():
+    with pytest.raises(DeployError) as told:
+        probed_ports(lambda: [flow(1, 0b1), flow(2, 0)], 4)
+    assert told.value.observed == "1 of 256, 4 are wanted"
 
 
 def test_volumes_add_up_to_the_load():
