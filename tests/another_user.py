@@ -10,7 +10,7 @@ from pathlib import Path
 
 NOBODY = 65534
 PLACE = "/tmp"
-"""Whoever runs the tests may have the checkout in a folder of their own, into which nobody else comes."""
+"""The checkout may be in a folder of its user's own, into which no other user comes."""
 PYTHON = os.path.realpath(sys.executable)
 """The machine's own, which all may run; it has the standard library alone."""
 ALL_SEE_THE_CHECKOUT = all(folder.stat().st_mode & 0o001 for folder in Path(__file__).resolve().parents)
@@ -33,7 +33,7 @@ def seen_by_all() -> Iterator[Path]:
 
 @contextmanager
 def may_only_read() -> Iterator[None]:
-    """Be somebody whom permissions bind: the superuser becomes another user meanwhile, with a TMPDIR of its own."""
+    """Be a user whom permissions bind: the superuser becomes another user meanwhile, with a TMPDIR of its own."""
     if os.geteuid() != 0:
         yield
         return

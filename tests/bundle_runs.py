@@ -13,7 +13,7 @@ NIC = {"address": "0000:3b:00.0", "vendor": "Intel", "device": "0x1572", "mac": 
 
 
 def named_document() -> RunDocument:
-    """Return the export of a run on a host of somebody's."""
+    """Return the export of a run on a host of another user."""
     systems = tuple(dataclasses.replace(system, capacity={64: system.capacity[64]}) for system in (BRIDGE, OVS))
     data = build(Scenario(systems=systems, rounds=8, far_rounds=(), changing=()))
     blobs = dict[str, StoredBlob]()

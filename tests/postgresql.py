@@ -146,7 +146,7 @@ def _wait_for_end(pid: int) -> None:
 
 
 def _is_running(pid: int) -> bool:
-    """Whether a process runs; one that ended, and that nobody has waited for yet, has no command line."""
+    """Whether a process runs; one that ended, and was not waited for yet, has no command line."""
     try:
         return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
     except FileNotFoundError:

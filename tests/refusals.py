@@ -36,7 +36,7 @@ def misconfigured(act: Callable[[], object], *parts: str, where: str = "") -> Co
 
 
 def refused_command(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> str:
-    """Return what a command that is refused says; nobody is shown a traceback."""
+    """Return what a command that is refused says; no user is shown a traceback."""
     assert main(arguments) == code
     said = capsys.readouterr().err
     assert "Traceback" not in said

@@ -27,7 +27,7 @@ class Stores(abc.ABC):
 
     @abc.abstractmethod
     def copy(self, store: str) -> str:
-        """Copy one that nobody has open."""
+        """Copy one that is not open."""
 
 
 class Files(Stores):

@@ -100,7 +100,7 @@ HARMFUL = {
 
 
 def texts_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a program with their lines, joined as they are printed; docstrings are nobody's advice."""
+    """Yield the texts of a program with their lines, joined as they are printed; docstrings advise no user."""
     silent = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
     for node in nodes(path):
         if isinstance(node, ast.JoinedStr):

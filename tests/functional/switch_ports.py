@@ -1,4 +1,4 @@
-"""The generator at two ports of a switch, as whoever is at their far ends."""
+"""The generator at two ports of a switch, as the peer at their far ends."""
 
 from pathlib import Path
 

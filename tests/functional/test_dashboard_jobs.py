@@ -108,7 +108,7 @@ def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
         page.get_by_role("button", name="Show the plan").click()
         assert page.get_by_role("rowheader", name="ovs-dpdk/p2p/64").count() == 1
         assert "would be deployed" in page.get_by_text("nfvbed deploy ovs-dpdk --dry-run").locator("..").inner_text()
-        # A shared address is the same plan for somebody else.
+        # A shared address is the same plan for another user.
         other = opened(browser, page.url)
         assert other.locator(".headline").inner_text() == page.locator(".headline").inner_text()
         other.close()

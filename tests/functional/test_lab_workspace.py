@@ -66,7 +66,7 @@ def test_hugepages_come_on_top_of_what_was_asked_before_and_are_given_back(works
 
 
 def test_hugepages_of_a_program_that_ends_while_they_are_given_back_do_not_stay(workspace):
-    """The kernel may count them as surplus that nobody frees: the pool was 128 pages larger after many a teardown."""
+    """The kernel may count them as surplus that is never freed: the pool was 128 pages larger after many a teardown."""
     before = int(PAGES.read_text())
     for late_us in (*range(0, 500, 20),) * 2:
         HugepagePool().enlarge(1024, workspace.ledger)

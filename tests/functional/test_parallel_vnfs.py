@@ -18,7 +18,7 @@ TRICKLE = TrafficRequest(
 )
 ETHERTYPE = "88b5"
 NO_ADDRESS = ["ffffffffffff", "01005e000001", "024e46562f00"]
-"""Broadcast, multicast, and one that nobody has."""
+"""Broadcast, multicast, and one that no port has."""
 
 
 @pytest.fixture(name="site")
@@ -109,7 +109,7 @@ def test_nothing_is_flooded_or_learnt_and_vnfs_cannot_reach_each_other(site):
             name: (now[0] - before[name][0], now[1] - before[name][1]) for name, now in counts(switch, names).items()
         }
 
-    # One frame is for somebody: it goes in at s0, out at v2a and, through the second VNF, in at v2b and out at s1.
+    # One frame has a receiver: it goes in at s0, out at v2a and, through the second VNF, in at v2b and out at s1.
     expected = {"s0": (4, 0), "v1a": (4, 0), "v2a": (0, 1), "v2b": (1, 0), "s1": (0, 1), "v1b": (0, 0)}
     wait_until(lambda: risen() == expected)
     assert risen() == expected

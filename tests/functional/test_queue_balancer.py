@@ -53,7 +53,7 @@ def send(tap, seconds, flows):
 
 
 def take_off(tap):
-    """Give the choice of queues back to the kernel, as whoever has a queue open can."""
+    """Give the choice of queues back to the kernel, as a process that has a queue open can."""
 
     def work():
         queue = os.open("/dev/net/tun", os.O_RDWR)

@@ -13,7 +13,7 @@ from tests.functional.switch_ports import generator_between, socket_of
 
 ETH_P_IP = 0x0800
 SO_RCVBUFFORCE = 33
-"""For root: a buffer beyond the limit of everybody (socket(7)); Python has no name for it."""
+"""For root: a buffer beyond the limit of other users (socket(7)); Python has no name for it."""
 ONE_WAY = TrafficRequest(
     duration_ns=2_000_000_000, frame_size=64, rate_pps=1000, frames=300, bidirectional=False, learning_frames=0
 )
@@ -90,7 +90,7 @@ def test_generator_with_one_port_has_another_that_leads_nowhere(lab, topology):
     finally:
         generator.close()
     assert counts.received == 0
-    # Nobody receives on the VNF's vhost-user port: what the switch drops there, the generator could send all the same.
+    # Nothing receives on the VNF's vhost-user port: what the switch drops there, the generator could send all the same.
     assert counts.sent > 0
     assert counts.lost == counts.sent
     lab.destroy(deployment)

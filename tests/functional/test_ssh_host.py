@@ -158,7 +158,7 @@ def test_a_lost_connection_is_named_and_made_again(far, host):
         host.run(["sleep", "3"])
     process.wait(PATIENCE_S)
     assert "sleep 3" in caught.value.where
-    # The host itself ends what nobody waits for any more.
+    # The host itself ends what is not waited for any more.
     assert host.run(["echo", "again"]).text == "again\n"
 
 

@@ -1,4 +1,4 @@
-"""Steering in a real Open vSwitch with six veth ports, without DPDK: the same forwarding whoever writes the rules.
+"""Steering in a real Open vSwitch with six veth ports, without DPDK: the same forwarding with rules of any writer.
 
 As root. The VNFs are this test: it takes a frame at one port and puts it into the next.
 """

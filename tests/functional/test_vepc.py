@@ -166,7 +166,7 @@ def test_a_function_that_is_killed_is_named(lab, function):
 @pytest.mark.vepc
 @pytest.mark.parametrize("function", ["mme", pytest.param("hss", marks=pytest.mark.slow)])
 def test_a_function_that_hangs_is_told_from_a_ue_that_is_not_answered(lab, function):
-    """Where the HSS hangs the MME answers the eNB all the same; where the MME hangs it answers nobody."""
+    """Where the HSS hangs the MME answers the eNB all the same; where the MME hangs it does not answer."""
     with running(Subscribers.all_known(2)) as core:
         (pid,) = core.pids((function,))
         os.kill(pid, signal.SIGSTOP)

@@ -77,7 +77,7 @@ def test_every_frame_of_a_paced_trial_arrives_both_ways(lab_with_vnfs, variant, 
     request = TrafficRequest(
         duration_ns=2_000_000_000, frame_size=128, rate_pps=RATE_PPS, frames=MANY, flows=count, learning_frames=0
     )
-    generator.run(request)  # whoever learns addresses has learnt them
+    generator.run(request)  # what learns addresses has learnt them
     passage = pass_all(generator, request, look)
     uplink, downlink = passage.sent  # on a host that others disturb, frames that are late are not sent at all
     assert [d.corrupted + d.duplicated + d.reordered for d in passage.result.directions] == [0, 0]
@@ -143,7 +143,7 @@ class Ends:
 
 
 def _pair(name, far):
-    """Make a gateway's port here and its other end elsewhere, where nobody routes what comes there."""
+    """Make a gateway's port here and its other end elsewhere, where what comes there is not routed."""
     links.silence_ipv6()
     links.add_veth(name, name, PORTS[name], far)
     _complete(name)

@@ -1,4 +1,4 @@
-"""The wheel without extras, installed by pip as anybody does it: what it brings, and how large that is."""
+"""The wheel without extras, installed by pip as users do it: what it brings, and how large that is."""
 
 import os
 import subprocess

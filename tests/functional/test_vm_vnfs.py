@@ -60,7 +60,7 @@ def test_accelerator_boots_a_guest_and_is_not_guessed():
     found = find_accelerator(PROJECT.root, locate(PROJECT.root))
     assert found.accelerator in (Accelerator.KVM, Accelerator.TCG)
     assert found.attempts[-1].booted
-    # Whoever has booted said so on its console after a while; KVM is not chosen where its device is not there.
+    # A guest that has booted said so on its console after a while; KVM is not chosen where its device is not there.
     assert found.attempts[-1].accelerator is found.accelerator
     assert found.attempts[-1].duration_ns > 100_000_000, "no kernel boots in less"
     assert Path("/dev/kvm").exists() or found.accelerator is Accelerator.TCG

@@ -1,4 +1,4 @@
-"""`offloads: false` reaches the data plane: whoever gives a VNF frames completes their checksums before. As root."""
+"""`offloads: false` reaches the data plane: frames for a VNF have their checksums completed before. As root."""
 
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool

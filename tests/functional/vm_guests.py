@@ -44,7 +44,7 @@ def own_image(path, marker):
 
 
 def image_that_forwards(folder, mode):
-    """Make a user's own image: it boots by its own loader, and forwards unasked; its agent is of no use to anybody."""
+    """Make a user's own image: it boots by its own loader, and forwards unasked; its agent is of no use."""
     tool = locate(PROJECT.root)
     own = folder / "own.raw"
     subprocess.run([tool.image_tool, "convert", "-O", "raw", VLOOP, own], env=os.environ | tool.environment, check=True)

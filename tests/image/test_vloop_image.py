@@ -19,7 +19,7 @@ from tests.image.iso9660 import config_drive
 from tests.image.vloop_guest import IMAGES, MACS, OUTSIDE, ROOT, Guest
 
 pytestmark = [pytest.mark.usefixtures("vloop_image"), pytest.mark.xdist_group("vloop")]
-"""`make test` has built it before; whoever runs this file alone builds it here, within the first test."""
+"""`make test` has built it before; where this file is run alone it is built here, within the first test."""
 
 FRAMES = 20
 MAC_BYTES = [bytes.fromhex(mac.replace(":", "")) for mac in MACS]

@@ -7,7 +7,7 @@ from tests.kolla.expected import MECHANISMS, NO_BRIDGES, OVN, POLLING, SITES, TE
 from tests.kolla.reasons import reason_of
 
 pytestmark = pytest.mark.timeout(3600)
-"""Whoever comes first waits for kolla-ansible."""
+"""The first test waits for kolla-ansible."""
 ML2 = "neutron-server/ml2_conf.ini"
 OPTIONS = {
     "2026.1": ("compute/cpu_dedicated_set", "compute/cpu_shared_set", "pci/device_spec"),

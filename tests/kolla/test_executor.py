@@ -204,7 +204,7 @@ def test_a_machine_that_loses_its_power_half_way(rack, far):
 
 @contextlib.contextmanager
 def without_power(far):
-    """End all that runs on the machine, of which nobody there says anything; it is up again at the end."""
+    """End all that runs on the machine, of which nothing there is told; it is up again at the end."""
     for pid in [*far.processes("sshd"), *far.processes("")]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

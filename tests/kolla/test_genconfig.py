@@ -11,7 +11,7 @@ from tests.kolla.faults import OF_OVN, OF_OVS_DPDK, OF_SRIOV
 from tests.kolla.genconfig import ENVIRONMENT, Case, rendered
 
 pytestmark = pytest.mark.timeout(1200)
-"""Whoever comes first waits for kolla-ansible."""
+"""The first test waits for kolla-ansible."""
 AGENT = "neutron-openvswitch-agent/openvswitch_agent.ini"
 NOVA = "nova-compute/nova.conf"
 COMPUTES = ("compute1", "compute2")

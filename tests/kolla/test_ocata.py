@@ -16,7 +16,7 @@ from tests.kolla.linkfiles import named_by_links
 from tests.kolla.ocata import ENVIRONMENT, SHARE
 
 pytestmark = pytest.mark.timeout(3600)
-"""Whoever comes first waits for kolla-ansible."""
+"""The first test waits for kolla-ansible."""
 on_demand = pytest.mark.on_demand
 AGENTS = {
     "linux-bridge": "neutron-linuxbridge-agent",

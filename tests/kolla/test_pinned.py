@@ -6,7 +6,7 @@ from tests.kolla.cases import BESIDE_EACH_OTHER, FUNCTIONS_BESIDE_DPDK, VPP_BESI
 from tests.kolla.expected import RACK
 
 pytestmark = pytest.mark.timeout(1200)
-"""Whoever comes first waits for kolla-ansible."""
+"""The first test waits for kolla-ansible."""
 AGENT = "neutron-openvswitch-agent/openvswitch_agent.ini"
 NOVA = "nova-compute/nova.conf"
 ML2 = "neutron-server/ml2_conf.ini"

@@ -105,7 +105,7 @@ def test_hugepages_that_the_kernel_does_not_give_are_an_error(machine):
 @pytest.mark.parametrize(
     ("steps", "numbers"),
     [
-        # A number is what the site's file says, `undo`, or `=N`: N pages, as somebody else sets them.
+        # A number is what the site's file says, `undo`, or `=N`: N pages, as another program sets them.
         ((40, "undo"), (40, 3)),
         ((40, 40, 20, "undo"), (40, 40, 20, 3)),
         ((2, "undo"), (3, 3)),

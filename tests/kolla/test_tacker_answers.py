@@ -39,7 +39,7 @@ class Answering(BaseHTTPRequestHandler):
     server: Cloud
 
     def log_message(self, *_):
-        """Nobody looks."""
+        """Not looked at."""
 
     def answer(self, status, document=None, headers=()):
         content = b"" if document is None else json.dumps(document).encode()

@@ -155,7 +155,7 @@ class Cloud:
         return made
 
     def vloop(self, name: str, forward: str) -> None:
-        """Put vloop into Glance so that it forwards from its boot on: nobody reaches its agent in a cloud."""
+        """Put vloop into Glance so that it forwards from its boot on: its agent cannot be reached in a cloud."""
         sidecar = json.loads((IMAGES / "vloop.json").read_text())
         kernel = self.image(f"{name}-kernel", IMAGES / "vloop.kernel", "aki")
         ramdisk = self.image(f"{name}-initrd", IMAGES / "vloop.initrd", "ari")

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(1800), pytest.mark.usef
 
 
 def measured(folder, variant, *words):
-    """Run the experiment until every frame of a direction arrives, which once does on a host that nobody disturbs.
+    """Run the experiment until every frame of a direction arrives, which once does on a host without other work.
 
     Args:
         folder: where each attempt has a store of its own.

@@ -1,4 +1,4 @@
-"""The wheel, as somebody installs it who only looks at stores: without a checkout, and without any extra."""
+"""The wheel, as a user installs it who only looks at stores: without a checkout, and without any extra."""
 
 import json
 import subprocess

@@ -11,7 +11,7 @@ from nfvbed.records.models import DeferredModel, adapter_of
 
 
 class CtrlC:
-    """An annotation that interrupts whoever builds a model with it."""
+    """An annotation that interrupts the process that builds a model with it."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
         os.kill(os.getpid(), signal.SIGINT)

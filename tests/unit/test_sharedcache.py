@@ -1,4 +1,4 @@
-"""What is kept outside the clone: found again by what makes it, whole or not at all, and by nobody else's hand."""
+"""What is kept outside the clone: found again by what makes it, whole or not at all, and by no other user's hand."""
 
 import fcntl
 import os

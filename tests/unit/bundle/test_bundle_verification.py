@@ -49,7 +49,7 @@ def _signed(document: RunDocument) -> bytes:
 
 
 def _changed(made: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """The bundle with another content of a file, and with digests that fit, as somebody would who means to cheat."""
+    """The bundle with another content of a file, and with digests that fit, as a cheater would make it."""
     files = dict(open_archive(made, "x").files)
     stated = read_statement(files.pop(STATEMENT))
     files[name] = change(files[name])

@@ -62,7 +62,7 @@ class Node:
 
 @pytest.fixture(name="simulated")
 def _simulated(tmp_path):
-    """The bytes of a store with one run, which somebody measured elsewhere."""
+    """The bytes of a store with one run, which was measured elsewhere."""
     store = tmp_path / "there.sqlite"
     assert main(["--store", str(store), "run", "simulated", "--repetitions", "1", "--set", "ceilings=false"]) == 0
     return store.read_bytes()

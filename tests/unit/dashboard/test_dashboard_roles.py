@@ -126,7 +126,7 @@ def test_without_operate_nobody_changes_anything(tmp_path: Path):
 
 
 def signed_in(client: TestClient, token: str) -> TestClient:
-    """Return another browser, in which somebody has signed in."""
+    """Return another browser, in which a user has signed in."""
     browser = TestClient(client.app, base_url=HERE, follow_redirects=False)
     assert browser.post("/login", data={"token": token}, headers=PAGE).status_code == 303
     return browser
@@ -139,10 +139,10 @@ def test_tokens_have_roles(tmp_path: Path):
     mine = signed_in(client, OWNS)
     assert mine.get("/audit").status_code == 200
     assert signed_in(client, READS).get("/audit").status_code == 403
-    # A wrong token is no token, whoever is signed in beside it.
+    # A wrong token is no token, whichever user is signed in beside it.
     assert mine.get("/audit", headers={"authorization": "Bearer x"}).status_code == 303
     assert mine.post("/change", headers={"authorization": "Bearer x"} | PAGE).status_code == 303
-    # Who signs in as somebody else needs the form of a new page.
+    # Who signs in as another user needs the form of a new page.
     old = token_of(mine)
     assert mine.post("/change", data={"csrf": old}, headers=PAGE).status_code == 200
     assert mine.post("/login", data={"token": OWNS}, headers=PAGE).status_code == 303

@@ -1,4 +1,4 @@
-"""Sessions: they end at the server, by themselves and on demand, and nobody drives an operator's out."""
+"""Sessions: they end at the server, by themselves and on demand, and no other user drives an operator's out."""
 
 from datetime import UTC, datetime, timedelta
 

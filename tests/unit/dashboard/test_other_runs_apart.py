@@ -146,7 +146,7 @@ def test_a_verb_says_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept = Store.get_blob
-    # Descriptions that these runs refer to and that nobody stored: an export wants all of them.
+    # Descriptions that these runs refer to and that were not stored: an export wants all of them.
     monkeypatch.setattr(
         Store,
         "get_blob",

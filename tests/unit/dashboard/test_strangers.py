@@ -35,7 +35,7 @@ HEAD = b"GET /api/runs HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.fixture(scope="module", name="running")
 def _running(tmp_path_factory: pytest.TempPathFactory, stored: Path) -> Iterator[Path]:
-    """A store whose newest run has not ended, and to which somebody writes."""
+    """A store whose newest run has not ended, and to which a process writes."""
     path = tmp_path_factory.mktemp("strangers") / "nfvbed.sqlite"
     shutil.copy(stored, path)
     with sqlite3.connect(path) as database:
@@ -232,7 +232,7 @@ def test_sixty_pages_that_follow_a_run_leave_places_for_operators(port: int, run
             return [status for status, _ in found]
 
         assert sorted(asked(NOBODY, 60)) == [200] * OF_CLIENT + [503] * (60 - OF_CLIENT)
-        if os.geteuid() == 0:  # else nobody can be somebody else
+        if os.geteuid() == 0:  # else there is no other user to be
             others = [status for user in range(20001, 20031) for status in asked(user, 2)]
             assert others.count(200) == STREAMS - OF_OPERATORS - OF_CLIENT
             assert asked(0, OF_OPERATORS) == [200] * OF_OPERATORS

@@ -83,7 +83,7 @@ def test_an_answer_is_read_over_loopback_and_over_a_unix_socket(tmp_path):
 
 @pytest.fixture(name="pair")
 def _pair(tmp_path):
-    """A certificate for 127.0.0.1 that nobody has signed but itself, and its key."""
+    """A certificate for 127.0.0.1 that is signed by itself alone, and its key."""
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     argv += ["-keyout", str(key), "-out", str(certificate), "-days", "2"]

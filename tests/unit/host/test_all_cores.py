@@ -43,7 +43,7 @@ class Nowhere:
 
 
 class Starter:
-    """What is known of whoever would start a generator."""
+    """What is known of the process that would start a generator."""
 
     def __init__(self, workspace, arrangement, *more):
         self.workspace, self.arrangement = workspace, arrangement

@@ -61,7 +61,7 @@ def test_ctrl_c_while_it_is_taken_leaves_it_held_and_not_lost(tmp_path, monkeypa
     lock = HostLock(tmp_path / "run")
     with pytest.raises(KeyboardInterrupt):
         lock.acquire()
-    # Whoever cleans up at the end can let go of it: a file without an owner would stay.
+    # The cleaning up at the end can let go of it: a file without an owner would stay.
     assert lock.held
     lock.release()
     assert not (tmp_path / "run").exists()

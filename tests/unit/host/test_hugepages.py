@@ -124,7 +124,7 @@ def test_pages_of_two_that_overlap_are_all_given_back_whoever_ends_first(tree, t
 
 
 def test_pages_that_go_with_a_program_that_ends_are_not_made_a_part_of_the_pool(tree):
-    """The kernel makes surplus pages persistent where a number on top of them is written: nobody takes them back."""
+    """The kernel makes surplus pages persistent where a number on top of them is written: nothing takes them back."""
     directory, pool, ledger = tree(nr=40, free=0, resv=0, surplus=32)
     pool.enlarge(10, ledger)
     assert (directory / "nr_hugepages").read_text() == "18", "eight that stay, and ten"

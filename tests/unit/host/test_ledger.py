@@ -163,7 +163,7 @@ def test_another_boot_leaves_ids_and_settings_alone(tmp_path):
         (100 + 50 + 30, 130),  # others added 30 since
         (100 + 20, 100),  # the kernel gave less than asked
         (100, 100),  # undone already
-        (10, 10),  # somebody made it smaller since
+        (10, 10),  # made smaller since
     ],
 )
 def test_hugepages_give_back_what_was_added(tmp_path, current, left):

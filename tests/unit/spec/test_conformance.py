@@ -1,4 +1,4 @@
-"""What searches may claim: by the goals that RFC 9971 gives for RFC 2544 and TST 009, and for whoever made a goal."""
+"""What searches may claim: by the goals that RFC 9971 gives for RFC 2544 and TST 009, and for goals of any origin."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A ring has a power of two of descriptors, whoever has the ring."""
+"""A ring has a power of two of descriptors, on every port."""
 
 import pytest
 from pydantic import TypeAdapter, ValidationError

@@ -1,4 +1,4 @@
-"""Exported runs that somebody edited: ids that lead elsewhere and names that control a terminal are refused."""
+"""Exported runs that were edited: ids that lead elsewhere and names that control a terminal are refused."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A file that somebody else made is no program: nothing in it runs, and what takes too long is ended."""
+"""A file of another user is no program: nothing in it runs, and what takes too long is ended."""
 
 import os
 import signal

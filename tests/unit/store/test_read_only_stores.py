@@ -44,7 +44,7 @@ store.start_run(run_record(id=sys.argv[2], started_at="2024-02-01T00:00:00.000+0
 print("written", flush=True)
 sys.stdin.read()
 """
-"""Somebody who writes, and goes on: the newest row is in the log alone."""
+"""A process that writes, and goes on: the newest row is in the log alone."""
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def open_elsewhere(path: Path) -> AbstractContextManager[object]:
 
 
 def crashed(path: Path) -> AbstractContextManager[object]:
-    """Whoever wrote was killed: the log and its map are left."""
+    """The writer was killed: the log and its map are left."""
     with written_to(path) as process:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -122,7 +122,7 @@ def let_others_read(path: Path, mode: int = 0o644) -> None:
 
 @contextmanager
 def kept_from_writing(path: Path, mode: str) -> Iterator[None]:
-    """Take the permission to write away, and be somebody whom that binds."""
+    """Take the permission to write away, and be a user whom that binds."""
     folder, file = MODES[mode]
     let_others_read(path, file)
     path.parent.chmod(folder)
@@ -146,7 +146,7 @@ def test_all_rows_are_read(place: Path, state: str, mode: str) -> None:
 
 
 def test_what_is_written_meanwhile_is_seen(place: Path) -> None:
-    """Another user begins to write after a reader has opened the file as one that nobody writes."""
+    """Another user begins to write after a reader has opened the file as one without a writer."""
     fill(place)
     with Store.open(place, read_only=True) as writable:
         assert writable.is_writable

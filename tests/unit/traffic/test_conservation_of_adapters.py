@@ -69,7 +69,7 @@ def of_ways(*ways: DirectionCounts) -> TrafficResult:
 
 
 def nfvgen(draw: Any) -> None:
-    """Both engines, here or on another host, and whoever else speaks the protocol."""
+    """Both engines, here or on another host, and all else that speaks the protocol."""
     names = ("intended", "sent", "received", "unsent", "late", "refused", "reordered", "duplicated", "corrupted")
     way = {name: draw(COUNT) for name in (*names, "sent_bytes", "received_bytes", "surplus")}
     way["lost"] = draw(COUNT)

@@ -47,7 +47,7 @@ def _clock(monkeypatch):
 
 
 class Beside(Generator):
-    """A generator that sends a million frames, or counts them as nobody's."""
+    """A generator that sends a million frames, or counts them as none's."""
 
     def __init__(self, clock: Clock, foreign: int = 0) -> None:
         self.ports = tuple(GeneratorPort(engine="dpdk", spec=name, kind=PortKind.VHOST_USER) for name in "ab")

@@ -8,7 +8,7 @@ from nfvbed.vnfs.offload import ChecksumPath, incomplete_frame
 ENDS = ("198.19.0.1", "10.231.0.2")
 FRAME = incomplete_frame("02:4e:46:56:00:01", "02:4e:46:56:01:01", ENDS)
 OUTER = bytes(36)
-"""IPv4, UDP and GTP-U before the packet; nobody reads them here."""
+"""IPv4, UDP and GTP-U before the packet; they are not read here."""
 NOTE = struct.pack("=BBHHHH", 1, 0, 0, 0, 34, 6)
 
 

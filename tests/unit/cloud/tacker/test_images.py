@@ -1,4 +1,4 @@
-"""Images that Tacker left: ours by the journal's name and time, by project, visibility, and by nobody using them."""
+"""Images that Tacker left: ours by the journal's name and time, by project, visibility, and by use."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The VIM of a project: registered once, also where Tacker does not list it to whoever registered it."""
+"""The VIM of a project: registered once, also where Tacker does not list it to the user who registered it."""
 
 from types import SimpleNamespace
 

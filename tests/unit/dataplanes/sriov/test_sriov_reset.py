@@ -1,4 +1,4 @@
-"""The reset of a NIC: refused where nobody would notice it, its ledger, and what must be as before. On doubles."""
+"""The reset of a NIC: refused where it would not be noticed, its ledger, and what must be as before. On doubles."""
 
 import pytest
 

@@ -182,7 +182,7 @@ class Exchanging:
 def _alike(monkeypatch):
     found = {name: describe(RECORDED) for name in ("compute1", "compute2")}
     monkeypatch.setattr(twins, "describe", lambda site, computes: found)
-    monkeypatch.setattr(tenants, "require_own", lambda *_, **__: None)  # the double's cloud is nobody's
+    monkeypatch.setattr(tenants, "require_own", lambda *_, **__: None)  # the double's cloud belongs to no user
     return found
 
 
@@ -226,7 +226,7 @@ def test_each_compute_gets_a_zone_of_its_own_once(root):
 
 
 def test_a_compute_that_nova_gives_no_other_zone():
-    """As Nova says it of a compute with instances, or in a zone of somebody's (nova.compute.api, 2026.1)."""
+    """As Nova says it of a compute with instances, or in a zone of others (nova.compute.api, 2026.1)."""
 
     class Refusing(Aggregates):
         def add_host_to_aggregate(self, aggregate, host):

@@ -1,4 +1,4 @@
-"""VNFs of descriptors that someone gives: known by name to the next command, and removed where one fails."""
+"""VNFs of given descriptors: known by name to the next command, and removed where one fails."""
 
 import io
 import zipfile

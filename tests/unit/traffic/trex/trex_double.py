@@ -219,7 +219,7 @@ class STLClient:
         return {"flow_stats": counted, "latency": {}, "ver_id": {}}
 
     def get_stats(self, ports):
-        """Counts by port: some frames are nobody's."""
+        """Counts by port: some frames belong to no stream."""
         found = {"global": {"queue_full": 0}, 0: {"ipackets": 0, "ierrors": 0}}
         found[1] = {"ipackets": FOREIGN, "ierrors": MISSED}
         for port, out in self.sent.values():

@@ -77,7 +77,7 @@ def test_what_a_template_does_not_ask_for_is_refused(tmp_path, fields, said):
 
 
 def package(tmp_path, hashed=True, **fields):
-    """Return vloop's package, as if it were someone's; without its digests where that is wanted."""
+    """Return vloop's package, as if it were given; without its digests where that is wanted."""
     members = sol.files(request())
     if not hashed:
         members = {name: content for name, content in members.items() if not name.endswith(".mf")}

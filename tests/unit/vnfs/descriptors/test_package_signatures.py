@@ -28,7 +28,7 @@ DETACHED = [PKCS7Options.DetachedSignature, PKCS7Options.Binary]
 
 @dataclass(frozen=True)
 class Vendor:
-    """Someone who signs, with a certificate of an authority or of its own."""
+    """A signer, with a certificate of an authority or of its own."""
 
     key: ec.EllipticCurvePrivateKey
     certificate: x509.Certificate

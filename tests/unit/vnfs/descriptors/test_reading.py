@@ -1,4 +1,4 @@
-"""What is read of a descriptor is what it was written from: the same model, whoever wrote the file."""
+"""What is read of a descriptor is what it was written from: the same model, for a file of any writer."""
 
 from dataclasses import replace
 from ipaddress import ip_address, ip_network

@@ -1,4 +1,4 @@
-"""The emulated eNB against an MME in memory: attach, bearers, detach, and an MME that answers nobody."""
+"""The emulated eNB against an MME in memory: attach, bearers, detach, and an MME that does not answer."""
 
 from ipaddress import IPv4Address
 

@@ -23,7 +23,7 @@ Udp: 1 7
 
 
 class Devices:
-    """Stands for two devices: each has features, some of which nobody can change."""
+    """Stands for two devices: each has features, some of which cannot be changed."""
 
     def __init__(self, fixed: dict[str, bool]) -> None:
         names = (links.CHECKSUM, offloads.TSO, offloads.GSO, offloads.SCATTER, links.GRO)

@@ -1,4 +1,4 @@
-"""A test through a double of VSPERF, from its settings to a run in the store that nobody can take for ours."""
+"""A test through a double of VSPERF, from its settings to a run in the store that cannot be taken for ours."""
 
 import sys
 from pathlib import Path
