@@ -1,6 +1,5 @@
 """The images of a rack in a box, beside the real kolla-ansible and Kolla's real templates."""
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -69,30 +68,6 @@ def test_users_have_kollas_numbers(dockerfiles: Dockerfiles) -> None:
     groups = dict(line.split(":", 1) for line in files["group"].splitlines())
     assert groups["hugetlbfs"].endswith(":nova,qemu") and groups["qemu"].endswith(":nova")
     assert "tacker" in groups["kolla"].rpartition(":")[2].split(",")
-
-
-@pytest.mark.on_demand
-def test_a_registry_serves_them() -> None:
-    """Debian's docker-registry, of the machines' root, over what was built: in a network namespace of its own."""
-    storage, root = ROOT / ".nfvbed/box-images/storage", ROOT / ".nfvbed/box-root/root"
-    for needed in (storage / "images.json", root / "usr/bin/docker-registry"):
-        if not needed.is_file():
-            pytest.fail(f"{needed} is not there: nfvbed rack start builds it")
-    served = subprocess.run(
-        ["unshare", "--net", "/usr/bin/python3", str(Path(__file__).with_name("registry_client.py")), root, storage],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    answers = json.loads(served.stdout)
-    assert set(answers) == {f"kolla/{name}" for name in NAMES}
-    record = json.loads((storage / "images.json").read_text())
-    for repository, found in answers.items():
-        assert found["manifest"]["layers"][0]["digest"] == record["layer"], repository
-        assert found["manifest"]["annotations"]["nfvbed.images"] == "ours"
-        assert found["config"]["config"]["Labels"]["nfvbed.images"] == "ours"
-        assert found["small_is_whole"] and found["shared_bytes"] == record["layer_bytes"]
 
 
 def test_what_is_ours_is_said(dockerfiles: Dockerfiles) -> None:
