@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.patience import patient
+from nfvbed.patience import VARIABLE, patient
 from nfvbed.spec import boundedyaml
 from nfvbed.spec.textfile import read_text
 
@@ -133,9 +133,17 @@ def _images(kolla: Path, data: Path, variables: Mapping[str, object]) -> list[st
             "LC_ALL": "C.UTF-8",
             "HOME": str(folder),
         }
-        done = subprocess.run(
-            argv, capture_output=True, text=True, check=False, timeout=patient(_RUN_S), env=environment
-        )
+        try:
+            done = subprocess.run(
+                argv, capture_output=True, text=True, check=False, timeout=patient(_RUN_S), env=environment
+            )
+        except subprocess.TimeoutExpired as failure:
+            raise PrerequisiteError(
+                "kolla-ansible's images were not read in time",
+                where=str(data),
+                observed=f"ansible-playbook had not ended after {failure.timeout:g} s",
+                fix=f"{VARIABLE}=3 gives it three times as long, on a machine that is busy",
+            ) from failure
         if done.returncode != 0 or not out.is_file():
             raise PrerequisiteError(
                 "kolla-ansible's images cannot be read from its files",
