@@ -12,8 +12,9 @@ STEPS = Path(__file__).parents[1] / "tests" / "unit" / "vsperf" / "steps" / "jer
 _INTRO = """Whether a test runs natively with VSPERF's defaults, as the code maps it; `nfvbed run --vsperf ID --dry-run`
 says the same of your settings. [VSPERF](../howto/vsperf.md) says what the words mean."""
 _STEPS = """Tests of `conf/integration` (and `TestSteps` of your own) are driven step by step. Steps that set up a chain
-on one switch and send on it once are a test of that deployment, in any file; they are never executed one by
-one. Of each other test the first thing that has no equivalent is named."""
+on one switch and send on it are a test of that deployment, in any file; so are steps that only send on a
+deployment of VSPERF's own. Traffic of several types on one path is one experiment with a test for each. Steps are never
+executed one by one. Of each other test the first thing that has no equivalent is named."""
 _A_STEP = "a step has no equivalent: "
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from nfvbed.errors import UnknownNameError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath, dotted
-from nfvbed.spec.layout import layout
+from nfvbed.spec.layout import PARALLEL, SIDE_BY_SIDE, layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import SearchSpec
@@ -29,6 +29,7 @@ from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.testids import SWITCH_OF, TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
 from nfvbed.vsperf.conf.treatment import Relevance
+from nfvbed.vsperf.conf.tunnel import ONE_END
 
 OTHERWISE: Final = ("choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",)
 NAME_PREFIX: Final = "vsperf-"
@@ -91,7 +92,7 @@ def select(
         UnknownNameError: there is no such test; with the nearest ID.
         ConfigurationError: a setting of it is not valid; with file and line.
     """
-    case, missing_step = _without_steps(_case(settings, test))
+    (case, *further), missing_step = _without_steps(_case(settings, test))
     title = f"VSPERF {test}: {case.description or 'no description'}"
     # VSPERF has one trial of the given length, and compares nothing.
     one_trial = {"purpose": "survey", "trials": {"mrr_trials": 1}}
@@ -110,6 +111,8 @@ def select(
     search = _map(draft, own, kind, topology)
     if topology and layout(topology).vnfs:
         matters |= map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
+    for again in further:
+        _sent_again(draft, settings.for_test(again, layout(topology).vnfs if topology else 0))
     account(draft, own, matters, switch.vswitch if switch else NONE)
     return Selection(
         test=test,
@@ -149,22 +152,48 @@ def _case(settings: VsperfSettings, test: str) -> TestCase:
     return case
 
 
-def _without_steps(case: TestCase) -> tuple[TestCase, str]:
-    """Return a test with the deployment that its steps set up; or as it is, with the step that has no equivalent."""
+def _without_steps(case: TestCase) -> tuple[tuple[TestCase, ...], str]:
+    """Return a test as those of the deployment that it is sent on; or as it is, with the step without an equivalent."""
     try:
         return without_steps(case), ""
     except MissingStepError as failure:
-        return case, str(failure)
+        return (case,), str(failure)
+
+
+def _sent_again(draft: Draft, own: TestSettings) -> None:
+    """Add the test of further traffic on the same path, which differs from the first in its type alone."""
+    experiment = draft.experiment
+    other = Draft(draft.test, experiment={"frame_sizes": experiment["frame_sizes"]})
+    map_trials(other, own, map_kind(other, own.require("TRAFFIC")))
+    experiment["tests"] = [*experiment.get("tests", ()), *other.experiment.get("tests", ())]
+    experiment["trials"].update(other.experiment.get("trials", {}))
+    mine, more = experiment["repetitions"], other.experiment["repetitions"]
+    both = {name: max(part[name] for part in (mine, more) if name in part) for name in {*mine, *more}}
+    experiment["repetitions"] = {**both, "time_limit_s": mine["time_limit_s"] + more["time_limit_s"]}
+    for name in ("notes", "missing", "advice"):
+        found = getattr(draft, name)
+        found += [line for line in getattr(other, name) if line not in found]
+    draft.defaults.update(other.defaults)
+    draft.origins.update({key: place for key, place in other.origins.items() if key not in draft.origins})
 
 
 def _topology(draft: Draft, case: TestCase) -> str | None:
     found = SettingValue("Deployment", case.deployment, case.place_of("Deployment"))
     topology = topology_of(case.deployment, case.kubernetes)
     if topology is None:
-        draft.lacks("there is no such path", found)
+        draft.lacks(f"there is no such path{_no_path(case)}", found)
         return None
     draft.put("topologies", [topology], found)
     return topology
+
+
+def _no_path(case: TestCase) -> str:
+    """Return what it is about a deployment that nfvbed does not have, as the rest of a sentence."""
+    if case.deployment.startswith(ONE_END):
+        return ": frames are encapsulated on one side of the switch, and nfvbed's tunnels begin and end in switches"
+    if case.deployment.startswith(PARALLEL):
+        return f": {', '.join(map(str, SIDE_BY_SIDE))} VNFs are side by side, as rules share flows out by bits"
+    return ""
 
 
 def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) -> SearchSpec | None:

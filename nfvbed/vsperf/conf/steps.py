@@ -1,7 +1,8 @@
-"""Reads VSPERF's step-driven tests: steps that set up a path and send on it become a test of that deployment.
+"""Reads VSPERF's step-driven tests: steps that set up a path and send on it become tests of that deployment.
 
-Nothing is executed: ports, connections and VNFs are followed as the steps name them. What a step does beside is never
-left out in silence: the first step without an equivalent makes the whole test missing, by its name.
+Nothing is executed: ports, connections and VNFs are followed as the steps name them, or VSPERF sets the path up itself
+and the steps send on it alone. What a step does beside is never left out in silence: the first step without an
+equivalent makes the whole test missing, by its name.
 """
 
 import re
@@ -24,7 +25,10 @@ _VNF: Final = re.compile(r"vnf\w*", re.IGNORECASE)
 _STEP: Final = re.compile(r"#STEP\[(-?\w+)\]\[[01]\]")
 """A port as an earlier step returned it: its name is at 0, its number at 1."""
 _OUTPUT: Final = re.compile(r"output:(.+)")
+_TOOL: Final = re.compile(r"""\$TOOLS\[["']([\w-]+)["']\]\s+(?:-t\s+\S+\s+|--\s+)*([\w/-]+)""")
+"""A tool as VSPERF finds it in a command line, its options left out, and its first word."""
 _SENDS: Final = ("trafficgen", "send_traffic")
+_TYPE: Final = "traffic_type"
 _FLOW_KEYS: Final = frozenset(("in_port", "actions", "idle_timeout"))
 
 
@@ -42,7 +46,12 @@ class _Path:
     joined: dict[str, str] = field(default_factory=dict)
     """Port that frames come in by: port that they leave by."""
     vnfs: int = 0
-    traffic: Mapping[str, Any] | None = None
+    given: str = ""
+    """The deployment that VSPERF sets up before the first step; empty: the steps set up everything."""
+    traffics: list[Mapping[str, Any]] = field(default_factory=list)
+    """What was sent, in order."""
+    whole: bool = True
+    """Whether nothing of the path has been taken down."""
 
     @property
     def deployment(self) -> str:
@@ -51,6 +60,8 @@ class _Path:
         Raises:
             MissingStepError: none has.
         """
+        if self.given:
+            return self.given
         vnfs, rest = divmod(len(self.inner), PORTS_OF_VNF)
         if self.switches != 1 or len(self.outer) != PORTS_OF_VNF or rest or vnfs != self.vnfs:
             raise MissingStepError(
@@ -63,31 +74,52 @@ class _Path:
             raise MissingStepError("connections other than a chain of all VNFs in both directions")
         return {0: "p2p", 1: "pvp"}.get(vnfs, f"pvvp{vnfs}")
 
+    def send(self, traffic: Mapping[str, Any]) -> None:
+        """Send on the path, before anything of it is taken down; again with another type of traffic alone.
 
-def without_steps(case: TestCase) -> TestCase:
-    """Return a step-driven test as one of the deployment that its steps set up; any other test as it is.
+        Raises:
+            MissingStepError: there is no such path, or it is sent on again in another way.
+        """
+        again = " ".join(_SENDS) + " a second time"
+        if not self.whole:
+            raise MissingStepError(f"{again}, after the path was changed")
+        for earlier in self.traffics:
+            if earlier.get(_TYPE) == traffic.get(_TYPE):
+                raise MissingStepError(again)
+            if {**earlier, _TYPE: ""} != {**traffic, _TYPE: ""}:
+                raise MissingStepError(f"{again}, with traffic that differs in more than its type")
+        _ = self.deployment
+        self.traffics.append(traffic)
+
+
+def without_steps(case: TestCase) -> tuple[TestCase, ...]:
+    """Return a step-driven test as tests of the deployment that it is sent on, one for each time; any other as it is.
 
     Raises:
         MissingStepError: a step has no equivalent.
     """
     steps = case.keywords.get(KEYWORD)
     if not steps:
-        return case
-    if case.deployment != CLEAN:
-        raise MissingStepError(f"steps on top of deployment {case.deployment}")
+        return (case,)
     words = [_words(step) for step in steps]
-    if not any(tuple(one[1:3]) == _SENDS for one in words):
+    sends = any(tuple(one[1:3]) == _SENDS for one in words)
+    path = _Path(given="" if case.deployment == CLEAN else case.deployment)
+    if not sends and not path.given:
         raise MissingStepError("a test without trafficgen send_traffic: no frames are sent")
-    path = _Path()
     named: dict[str, str] = {}
     for number, one in enumerate(words):
         _follow(path, named, number, one)
+    # After steps that send nothing VSPERF sends by itself, on what it has set up by itself.
+    return tuple(_sent(case, path.deployment, traffic) for traffic in path.traffics or [{}])
+
+
+def _sent(case: TestCase, deployment: str, traffic: Mapping[str, Any]) -> TestCase:
     keywords = PlacedDict(case.keywords)
     del keywords[KEYWORD]
     parameters = PlacedDict(keywords.get("Parameters", {}))
-    parameters["TRAFFIC"] = merged(PlacedDict(parameters.get("TRAFFIC", {})), path.traffic or {})
+    parameters["TRAFFIC"] = merged(PlacedDict(parameters.get("TRAFFIC", {})), traffic)
     keywords["Parameters"] = parameters
-    return replace(case, deployment=path.deployment, keywords=keywords)
+    return replace(case, deployment=deployment, keywords=keywords)
 
 
 def _words(step: Any) -> list[Any]:
@@ -109,36 +141,45 @@ def _follow(path: _Path, named: dict[str, str], number: int, words: Sequence[Any
     """
     alias, subject, function, *given = words
     known = {str(number): f"port{number}", **({alias: f"port{number}"} if alias else {})}
+    sent = bool(path.traffics)
+    if path.given and not _leaves(subject, function):
+        raise MissingStepError(f"{_named(subject, function, given)} on top of deployment {path.given}")
     if subject == "vswitch" and _set_up(path, function, given, _Ports(named, number)):
         ports = {"add_phy_port": path.outer, "add_vport": path.inner}.get(function)
         if ports is not None:
             ports.append(f"port{number}")
             named.update(known)
-    elif subject == "vswitch" and (
-        function in _READ_ALONE
-        or (function in _TAKEN_DOWN and path.traffic is not None)
-        or _flushes(path, function, given)
-    ):
+    elif (subject == "vswitch" and _flushes(path, function, given)) or _reads(subject, function):
         return
-    elif _VNF.fullmatch(subject) and function == "start" and path.traffic is None:
+    elif sent and _takes_down(subject, function):
+        path.whole = False
+    elif _VNF.fullmatch(subject) and function == "start" and not sent:
         path.vnfs += 1
-    elif _VNF.fullmatch(subject) and function == "stop" and path.traffic is not None:
-        return
-    elif (subject, function) == _SENDS and path.traffic is None:
-        path.traffic = given[0] if given and isinstance(given[0], Mapping) else {}
-        # Before anything is taken down.
-        _ = path.deployment
-    elif (subject, function) == ("trafficgen", "get_results"):
-        return
+    elif (subject, function) == _SENDS:
+        path.send(given[0] if given and isinstance(given[0], Mapping) else {})
     else:
-        raise MissingStepError(_name(path, subject, function))
+        raise MissingStepError(f"{_named(subject, function, given)} {'after' if sent else 'before'} the traffic")
 
 
-def _name(path: _Path, subject: str, function: str) -> str:
-    named = " ".join(filter(None, (_VNF.sub("vnf", subject), function)))
-    if named == " ".join(_SENDS):
-        return f"{named} a second time"
-    return f"{named} {'after' if path.traffic is not None else 'before'} the traffic"
+def _named(subject: str, function: str, given: Sequence[Any]) -> str:
+    """Return a step's object and function; of a command line also the switch's tool in it, and what that does."""
+    tool = _TOOL.search(str(given[0])) if given and function.startswith("exec_shell") else None
+    words = (_VNF.sub("vnf", subject), function, f"({tool[1]} {tool[2]})" if tool else "")
+    return " ".join(filter(None, words))
+
+
+def _reads(subject: str, function: str) -> bool:
+    return (subject == "vswitch" and function in _READ_ALONE) or (subject, function) == ("trafficgen", "get_results")
+
+
+def _takes_down(subject: str, function: str) -> bool:
+    """Return whether a step takes down a part of the path; nfvbed takes its paths down by itself."""
+    return (subject == "vswitch" and function in _TAKEN_DOWN) or bool(_VNF.fullmatch(subject) and function == "stop")
+
+
+def _leaves(subject: str, function: str) -> bool:
+    """Return whether a step leaves the path as it is."""
+    return _reads(subject, function) or (subject, function) == _SENDS
 
 
 def _flushes(path: _Path, function: str, given: Sequence[Any]) -> bool:
@@ -170,7 +211,7 @@ class _Ports:
 
 def _set_up(path: _Path, function: str, given: Sequence[Any], ports: _Ports) -> bool:
     """Follow a step that sets up the switch; return whether it is one."""
-    if path.traffic is not None:
+    if path.traffics:
         return False
     if function == "add_switch":
         path.switches += 1

@@ -6,6 +6,8 @@ from nfvbed.vsperf.conf.draft import Draft, one_of
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 from nfvbed.vsperf.conf.testcase import TestCase
 
+ONE_END: Final = "op2p"
+"""Deployment in which frames leave or enter the switch encapsulated."""
 IN_SWITCH: Final = "ptunp"
 """Deployment in which frames are encapsulated at one port and decapsulated at the other, both within the switch."""
 _VARIANT_OF: Final = {"vxlan": "ovs-overlay-vxlan", "geneve": "ovs-overlay-geneve"}
