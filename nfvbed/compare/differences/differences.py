@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from nfvbed.compare.differences.limits import bounds_of
 from nfvbed.compare.differences.scope import Scope, ScopeFinding, find_scope
-from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.rows.visits import pair
 from nfvbed.compare.verdict import (
     MANY_COMPARISONS,
@@ -79,6 +79,8 @@ def _judge(row: CellSummary, other: CellSummary, scope: ScopeFinding, rules: Rul
 def choose_baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
     """Return the variant to judge against, or `best`; where none is wanted the first; empty: there are no rows.
 
+    The first is one whose MRR was asked for, where there is any: nothing is judged against what VSPERF measured.
+
     Raises:
         UnknownNameError: the wanted one is in none of the runs.
     """
@@ -91,7 +93,8 @@ def choose_baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
             observed=f"variants measured: {', '.join(variants) or 'none'}",
             fix="name one of them with --baseline",
         )
-    return wanted or (variants[0] if variants else "")
+    asked = [row.variant for row in rows if row.reason != NOT_TESTED]
+    return wanted or next(iter((*asked, *variants)), "")
 
 
 def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) -> CellSummary | None:

@@ -61,7 +61,8 @@ class MeasuredTest(Record):
     placement_class: str
     """Placement class, as it is known now."""
     shown: bool
-    """Whether it is of the class that is shown; others are kept, and never used. A soak outlasts classes."""
+    """Whether it is of the class that is shown; others are kept, and never used. A soak outlasts classes; VSPERF
+    measures once, and knows none."""
     result: ResultRecord
     headline: tuple[str, ...] = ()
     """What is read first of its kind, best first, by the names that its quantities, loads or goals are shown under."""
@@ -101,7 +102,7 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         trials = [trial for trial in data.trials if result.holds(trial.sequence) and trial.status is Status.OK]
         own = [labels[data.run.id, trial.sequence] for trial in trials if result.placed_by(trial.sequence)]
         label = placement_of(result.kind, result.placement_class, own)
-        always = not trials or result.kind is ResultKind.SOAK
+        always = not trials or result.kind in (ResultKind.SOAK, ResultKind.VSPERF)
         yield _placed(data, cells[result.cell], result, trials, (label, always or label in (shown, SINGLE)))
 
 
