@@ -12,6 +12,7 @@ from nfvbed.vsperf.conf import VsperfSettings
 from nfvbed.vsperf.conf.settings import TestSettings
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.testids import topology_of
+from nfvbed.vsperf.conf.tunnel import IN_SWITCH
 from nfvbed.vsperf.driver import forwarder, guests, ports
 from nfvbed.vsperf.driver.configuration import Additions
 from nfvbed.vsperf.driver.importing import DUMMY
@@ -66,8 +67,9 @@ class Request:
 
     @property
     def topology(self) -> str:
-        """The topology that is the test's deployment."""
-        return topology_of(self.case.deployment) or ""
+        """The topology that is the test's deployment; empty where it is more than that, as a tunnel is."""
+        deployment = self.case.deployment
+        return "" if deployment == IN_SWITCH else topology_of(deployment) or ""
 
     @property
     def name(self) -> str:

@@ -102,3 +102,20 @@ def test_no_such_file(tmp_path: Path):
     with pytest.raises(ConfigurationError) as caught:
         read_results(tmp_path / "none.csv")
     reported(caught.value, "none.csv", "No such file")
+
+
+WRITTEN = Path(__file__).parents[1] / "commands"
+"""What VSPERF at the recorded commit wrote when nfvbed drove it."""
+
+
+def test_a_line_of_a_test_with_a_guest():
+    (result,) = read_results(WRITTEN / "pvp_cont.csv")
+    assert (result.test, result.deployment, result.vswitch) == ("pvp_cont", "pvp", "OvsDpdkVhost")
+    assert (result.guest_loopback, result.packet_size_bytes) == (("buildin",), 64)
+    assert result.numbers["throughput_rx_fps"] == 23162.958
+    assert "tx_rate_percent" not in result.numbers, "virtual ports have no line rate"
+
+
+def test_a_line_of_the_packet_forwarder_names_no_switch():
+    (result,) = read_results(WRITTEN / "phy2phy_cont-none.csv")
+    assert (result.deployment, result.vswitch, result.guest_loopback) == ("p2p", None, ())

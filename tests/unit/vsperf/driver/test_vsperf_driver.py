@@ -167,6 +167,7 @@ def test_what_nfvgen_refused_is_the_reason(tmp_path: Path, monkeypatch: pytest.M
     ("test", "trafficgen", "parameters", "error", "said"),
     [
         ("overlay", "NfvGen", "", UnsupportedError, "nfvbed has no such path"),
+        ("tunnel", "NfvGen", "", UnsupportedError, "nfvbed has no such path"),
         ("vpp", "NfvGen", "", UnsupportedError, "VSWITCH VppDpdkVhost"),
         ("phy2phy_cont", "Dummy", "TRAFFICGEN_DUMMY_RESULTS={}", ConfigurationError, "ask a person"),
         ("phy2phy_cont", "Dummy", "", ConfigurationError, "ask a person"),

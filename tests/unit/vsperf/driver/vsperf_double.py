@@ -102,6 +102,7 @@ def _generator() -> str:
 
 EXTRA_TESTS = [
     {"Name": "overlay", "Deployment": "op2p", "Description": "Of the double"},
+    {"Name": "tunnel", "Deployment": "ptunp", "Description": "Of the double"},
     {"Name": "vpp", "Deployment": "p2p", "Description": "Of the double", "vSwitch": "VppDpdkVhost"},
     {"Name": "phy2phy_own", "Deployment": "p2p", "Description": "With a generator of its own", "Trafficgen": "IxNet",
      "Parameters": {"TRAFFIC": {"traffic_type": "rfc2544_throughput"}}},
