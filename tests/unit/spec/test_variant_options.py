@@ -20,7 +20,7 @@ VPP = VariantModel.model_validate(
     [
         (OvsKernelOptions, "ovs-kernel"),
         (OvsUserspaceOptions, "ovs-afxdp or ovs-dpdk or ovn or ovn-afxdp"),
-        (OffloadOptions, "linux-bridge or macvtap or ovs-kernel"),
+        (OffloadOptions, "linux-bridge or macvtap or ovn-kernel or ovs-kernel"),
     ],
 )
 def test_the_error_names_the_data_planes(kind: type[DataPlaneOptions], named: str) -> None:
