@@ -3,6 +3,7 @@
 The cells are those of the page `docs/reference/tacker-operations.md`.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,9 @@ def test_the_page_names_a_test_that_there_is():
     text = (ROOT / "tests" / "openstack" / "test_onboarding.py").read_text()
     page = (ROOT / "docs" / "reference" / "tacker-operations.md").read_text()
     assert "def test_a_life_cycle(" in text
-    assert page.count("COMPLETED in `test_a_life_cycle`") == 5
+    cloud = ROOT / "tests" / "openstack" / "recorded" / "operations.json"
+    done = [kind for kind, cells in json.loads(cloud.read_text())["v1"].items() if "do" in cells]
+    assert page.count("COMPLETED in `test_a_life_cycle`") == 5 - len({*done} - {"CHANGE_EXT_CONN"})
 
 
 def test_what_did_not_fail_is_neither_retried_nor_rolled_back():
@@ -116,6 +119,8 @@ def test_a_connection_point_moves_to_another_network_and_the_tag_follows(monkeyp
     (body,) = tacker.asked
     (link,) = body["extVirtualLinks"]
     assert (link["resourceId"], [point["cpdId"] for point in link["extCps"]]) == ("id-of-other", ["CP2"])
+    (data,) = link["extCps"][0]["cpConfig"][0]["cpProtocolData"]
+    assert data["ipOverEthernet"]["ipAddresses"], "Tacker 8 ends with AttributeError where there are none"
     assert Tag.read(tacker.instances["i1"][SolApi.description]).networks == (("CP1", "left"), ("CP2", "other"))
     with pytest.raises(UnsupportedError, match="no external connection point CP9"):
         api.reconnect(vnf, (("CP9", "other"),))
