@@ -279,7 +279,7 @@ def test_what_vsperf_counted_beyond_what_it_sent_is_in_no_rate(sent, received, l
         plan_hash="",
         started_at="2026-01-01",
     )
-    measured = Measured(run, "phy2phy_cont", "0.2", "Trex", "p2p", PortKind.PCI, True, 1.0, ("", ""))
+    measured = Measured(run, "phy2phy_cont", "0.2", "Trex", "p2p", "OvsDpdkVhost", PortKind.PCI, True, 1.0, ("", ""))
     kept: Any = Kept([], [])
     import_results(kept, measured, [line])
     (trial,), (result,) = kept.trials, kept.results
