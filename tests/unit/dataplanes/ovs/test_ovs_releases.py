@@ -16,8 +16,9 @@ from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, statuses
 
 PACKAGE = Path(nfvbed.__file__).parent
 COMMAND = re.compile(r"^(?:coverage|dpctl|dpif|dpif-netdev|fdb|memory|ofproto|revalidator|tnl|upcall)/[a-z/-]+$")
-LATER = {pmd.STATISTICS: {"4.0.0"}}
-"""Commands that a release has no more; nfvbed asks for another one there."""
+LACKED = {pmd.STATISTICS: {"4.0.0"}, "fdb/add": {"2.15.0"}}
+"""Commands that a release lacks. nfvbed asks for another one there, but for `fdb/add`: that is asked of a devcloud's
+switch alone, whose release is the suite's, 3.1 or later."""
 
 
 def asked_commands() -> set[str]:
@@ -37,7 +38,7 @@ def test_the_commands_are_found():
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_command_that_is_asked_is_one_of_the_release(version):
     lacking = asked_commands() - pmd.commands_of(answer(version, "list-commands"))
-    assert lacking == {command for command, versions in LATER.items() if version in versions}
+    assert lacking == {command for command, versions in LACKED.items() if version in versions}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

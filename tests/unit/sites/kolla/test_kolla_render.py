@@ -285,7 +285,12 @@ def test_the_controller_has_a_bridge_for_networks_of_functions():
         ("macvtap", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
         ("vpp", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
         ("ovs-afxdp", "ocata", "cannot be deployed with OpenStack Ocata", "--release 2026.1"),
-        ("vale", "2026.1", "cannot be deployed", "one of macvtap, ovs-afxdp, ovs-dpdk, ovs-kernel, sriov, vpp"),
+        (
+            "vale",
+            "2026.1",
+            "cannot be deployed",
+            "one of macvtap, ovn-kernel, ovs-afxdp, ovs-dpdk, ovs-kernel, sriov, vpp",
+        ),
         ("ovs-dpdk-memif", "2026.1", "has options that a cloud does not have", "another variant of ovs-dpdk"),
         ("macvtap-vepa", "2026.1", "has options that a cloud does not have", "another variant of macvtap"),
     ],
