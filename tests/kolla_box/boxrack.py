@@ -132,8 +132,11 @@ class Rack:
             text=True,
             start_new_session=True,
         )
-        while "listening on" not in process.stdout.readline():
-            assert process.poll() is None
+        said = ""
+        while "listening on" not in said:
+            line = process.stdout.readline()
+            assert line, f"{machine}: {said}"
+            said += line
         return process
 
     def frames_came_both_ways(self, *variants: str) -> None:
