@@ -41,7 +41,7 @@ class ScaleControl:
 
 
 def require_scalable(live: CloudDeployment) -> None:
-    """Refuse VNFs that would be a loop, or of which nobody would know that they have booted; nothing is changed.
+    """Refuse VNFs that would be a loop, or whose boot cannot be seen; nothing is changed.
 
     Raises:
         UnsupportedError: with the reason.
