@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from nfvbed.records.words import ResultKind
 from nfvbed.spec.document import read_document
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.tests import KINDS
@@ -22,6 +23,10 @@ UNITS: Final = {
 
 FEWEST: Final = 2
 """Repetitions that a column has at least."""
+DELAY_VARIATION: Final = "delay variation"
+"""P99 less the least delay (RFC 5481, section 4.2)."""
+DELAYS: Final = ("P50", "P99", DELAY_VARIATION)
+"""Quantities of `latency`: of the delays of one load's trial, both directions together."""
 
 
 def _one_stream() -> dict[str, str | int | float]:
@@ -34,9 +39,11 @@ class Measure(SpecModel):
     kind: str = "tcp-throughput"
     """Kind of the test."""
     quantity: str = "throughput"
-    """Name of the quantity; of `mrr` there is one, the rate. `Hz/pps` of `cost`: the clock over the forwarded rate."""
+    """Name of the quantity; of `mrr` there is one, the rate. `Hz/pps` of `cost`: the clock over the forwarded rate. Of
+    `latency`: one of `DELAYS`."""
     parameters: dict[str, str | int | float] = Field(default_factory=_one_stream)
-    """Parameters that the row has; without `direction` it is forward."""
+    """Parameters that the row has; without `direction` it is forward. Of `latency`: `fraction` of the load, without
+    which it is the load that is the same for all variants."""
     row: str = ""
     """Label of the row, where parameters do not tell it; empty: any."""
 
@@ -45,6 +52,17 @@ class Measure(SpecModel):
         if self.kind not in KINDS:
             raise ValueError(f"kind {self.kind}: one of {', '.join(sorted(KINDS))}")
         return self
+
+    @model_validator(mode="after")
+    def delay_is_known(self) -> Self:
+        if self.is_delay and self.quantity not in DELAYS:
+            raise ValueError(f"quantity {self.quantity} of {self.kind}: one of {', '.join(DELAYS)}")
+        return self
+
+    @property
+    def is_delay(self) -> bool:
+        """Whether it is of the delays of a trial, of which there are histograms and no row."""
+        return self.kind == ResultKind.LATENCY
 
 
 class Subject(SpecModel):

@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from nfvbed.compare.claims import ClaimVerdict, Rounds, RuleJudgement, judge_rule, together
-from nfvbed.records import CellRecord, CellRole, Record, RunRecord, Status
-from nfvbed.records.results import ResultRecord, TablePayload
+from nfvbed.records import CellRecord, CellRole, Record, RunRecord, Status, TrialRecord
+from nfvbed.records.results import LoadsPayload, ResultRecord, TablePayload
 from nfvbed.records.selection import MEASURED
 from nfvbed.report.load import described
 from nfvbed.report.page.head import machine
+from nfvbed.report.papers.delays import DelayFigure, delay_of
 from nfvbed.report.papers.figures import EMULATED, figure_of
 from nfvbed.spec.published import Measure, Publication, PublishedClaim, Subject
 from nfvbed.spec.testkinds.base import MRR
@@ -126,6 +127,7 @@ class _Figures:
         self._store = store
         self._run = run
         self._results: list[ResultRecord] | None = None
+        self._trials: dict[str, dict[int, TrialRecord]] = {}
         self._cells = [cell for cell in store.cells(run.id) if cell.role is CellRole.SUBJECT]
 
     def rounds(self, subject: Subject, measure: Measure) -> Rounds:
@@ -155,7 +157,7 @@ class _Figures:
     def _of_results(self, cells: Mapping[str, CellRecord], subject: Subject, measure: Measure) -> Rounds:
         if self._results is None:
             self._results = self._store.results(self._run.id)
-        found, reasons = {}, []
+        found, reasons = dict[int, float](), list[str]()
         for entry in self._results:
             if entry.cell not in cells or entry.kind != measure.kind:
                 continue
@@ -164,6 +166,11 @@ class _Figures:
             if entry.status is not Status.OK or not entry.payload:
                 reasons.append(f"{entry.status.value}: {entry.reason}")
                 continue
+            if measure.is_delay:
+                delay = self._delay(entry, subject, measure)
+                found |= {entry.round: float(delay.ns)} if delay.ns else {}
+                reasons += [delay.reason] if delay.reason else []
+                continue
             rows = TablePayload.model_validate(entry.payload).rows
             seen = figure_of(rows, measure, subject.parameters) if entry.kind.is_table else None
             if seen is not None and seen[2] > 0:
@@ -171,6 +178,12 @@ class _Figures:
         if not found and reasons:
             raise _Lack(f"{subject.words}: {reasons[-1]}")
         return found
+
+    def _delay(self, entry: ResultRecord, subject: Subject, measure: Measure) -> DelayFigure:
+        if entry.cell not in self._trials:
+            self._trials[entry.cell] = {one.sequence: one for one in self._store.trials(self._run.id, entry.cell)}
+        payload = LoadsPayload.model_validate(entry.payload)
+        return delay_of(payload, self._trials[entry.cell], measure, subject.parameters)
 
 
 def _is_of(subject: Subject, cell: CellRecord) -> bool:
