@@ -148,7 +148,7 @@ class Experiment(SpecModel):
     altered: dict[str, AlteredVariant] = Field(default_factory=dict)
     """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)
-    """Paths of frames: `p2p`, `pvp`, `pvvp`, `pvpv` (`pvpv4`, `pvpv8`), `pcp`, or chains `pv1p` to `pv8p`."""
+    """Paths of frames: `p2p`, `pvp`, `pvvp`, `pvpv` (`pvpv4`, `pvpv8`), `pcp`, or chains `pv1p` to `pv10p`."""
     chains: ChainsSpec | None = None
     """Chains of VNFs beside the topologies; None: none."""
     vnfs: tuple[VnfUse, ...] = ()

@@ -1,6 +1,6 @@
 """Topologies by name: what lies on the path from outside end 0 to outside end 1, and which ports the switch joins.
 
-Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chains `pv1p` to `pv8p`, parallel `pvpv`,
+Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chains `pv1p` to `pv10p`, parallel `pvpv`,
 `pvpv4`, `pvpv8`, `v2v`, `p2v`, `v2p`, and `pcp` (a container between the ports). `vepc` is laid out as pvp: its VNF is
 a mobile core, its outside ends the eNB's end of S1-U and the server behind SGi.
 """
@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-MAX_CHAIN = 8
+MAX_CHAIN = 10
 CHAINS = "pvNp"
 """In a variant's file: chains of every length."""
 

@@ -32,7 +32,7 @@ IO_PATHS: dict[PortKind, str] = {
 REFERENCE_IO_PATHS = IO_PATHS | {PortKind.VETH: AF_XDP}
 """How testpmd passes them in the switch's place (`nfvbed/dataplanes/ports/veth_ceilings.py`)."""
 
-PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v[1-8][ab])$")]
+PortName = Annotated[str, StringConstraints(pattern=r"^(p[01]|v([1-9]|10)[ab])$")]
 """A data plane's port: p0 and p1 outside, v1a and v1b at the first VNF."""
 
 

@@ -9,13 +9,15 @@ from nfvbed.measure.telemetry.perf import PerfEvent, PerfSupport
 from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.times import GroupTimes, Span, worked_ns
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes
-from nfvbed.records import Role, Status, TrialRecord
+from nfvbed.records import Role, Status, TrialRecord, WorkThread
 from nfvbed.records.results import HZ_PER_PPS, MeasuredRow, Quantity
 from nfvbed.units import NS_PER_S
 
 _KINDS = ("user", "system", "softirq", "guest")
 _PER_PACKET = "ns/packet"
 _CYCLES = "cycles/packet"
+PATH = "switch and VNFs"
+"""Label of what a frame passes, from one port of the generator to the other."""
 GENERATOR_SOURCE = "turns in which the generator moved frames, and its threads of the kernel"
 POLLER_SOURCE = "time on its core"
 SCHEDULER_SOURCE = "scheduler + softirq tracepoints"
@@ -130,10 +132,15 @@ def core_rows(traced: TracedTimes, record: TrialRecord) -> tuple[MeasuredRow, ..
 
 
 def hardware_rows(groups: Iterable[Group], trials: Trials, support: PerfSupport) -> tuple[MeasuredRow, ...]:
-    """Return the counts of hardware events a packet, or why there are none."""
-    rows = []
+    """Return the counts of hardware events a packet, or why there are none.
+
+    Where there are VNFs the last row of counts is of switch and VNFs together.
+    """
+    rows, working = list[MeasuredRow](), [group for group in groups if group.threads]
     if support.events:
-        rows = [_hardware_row(group, trials, support.events) for group in groups if group.threads]
+        rows += [_hardware_row(group, trials, support.events) for group in working]
+        path = [group for group in working if group.role is not Role.GENERATOR]
+        rows += [_path_row(path, trials, support.events)] if any(group.role is Role.VNF for group in path) else []
     if support.refused:
         reason = f"{support.reason}; {support.fix}"
         rows.append(MeasuredRow(label="hardware counters", status=Status.UNSUPPORTED, reason=reason))
@@ -206,17 +213,34 @@ def _switches(group: Group, measured: ObservedTrial, ways: int) -> tuple[Quantit
 
 
 def _hardware_row(group: Group, trials: Trials, events: Sequence[PerfEvent]) -> MeasuredRow:
-    record, counts = trials.counted.record, trials.counted.readings.hardware
-    packets, of = packets_of(group, record, trials.ways)
+    packets, of = packets_of(group, trials.counted.record, trials.ways)
+    return _counts_row(group.label, group.threads, (packets, of), trials.counted, events)
+
+
+def _path_row(path: Sequence[Group], trials: Trials, events: Sequence[PerfEvent]) -> MeasuredRow:
+    """Return the counts of all that a frame passes, for each frame that came back."""
+    threads = [thread for group in path for thread in group.threads]
+    received = sum(way.received for way in trials.counted.record.directions)
+    return _counts_row(PATH, threads, (received, "received by the generator"), trials.counted, events)
+
+
+def _counts_row(
+    label: str,
+    threads: Sequence[WorkThread],
+    packets: tuple[int, str],
+    counted: ObservedTrial,
+    events: Sequence[PerfEvent],
+) -> MeasuredRow:
+    counts, (shared_by, of) = counted.readings.hardware, packets
     quantities = []
     for event in events:
-        values = [counts.get((thread.tid, event.name)) for thread in group.threads]
+        values = [counts.get((thread.tid, event.name)) for thread in threads]
         known = [value for value in values if value is not None]
-        value = sum(known) / packets if len(known) == len(values) and packets else None
+        value = sum(known) / shared_by if len(known) == len(values) and shared_by else None
         quantities.append(Quantity(name=event.name, value=value, unit="/packet"))
     return MeasuredRow(
-        label=f"{group.label}, hardware counters",
+        label=f"{label}, hardware counters",
         parameters={"packets": of, "source": "perf_event_open"},
         quantities=tuple(quantities),
-        sequence=record.sequence,
+        sequence=counted.record.sequence,
     )

@@ -175,6 +175,8 @@ class _Figures:
             seen = figure_of(rows, measure, subject.parameters) if entry.kind.is_table else None
             if seen is not None and seen[2] > 0:
                 found[entry.round] = seen[2]
+            elif seen is None:
+                reasons += [f"{row.status.value}: {row.reason}" for row in rows if row.status is not Status.OK]
         if not found and reasons:
             raise _Lack(f"{subject.words}: {reasons[-1]}")
         return found

@@ -175,7 +175,7 @@ def test_router_beside_another_has_the_address_of_its_share():
 
 
 @pytest.mark.parametrize(
-    ("topology", "ways"), [("p2p", 1), ("pv8p", 1), ("v2v", 1), ("pvpv", 2), ("pvpv4", 4), ("pvpv8", 8)]
+    ("topology", "ways"), [("p2p", 1), ("pv10p", 1), ("v2v", 1), ("pvpv", 2), ("pvpv4", 4), ("pvpv8", 8)]
 )
 def test_ways_of_a_layout(topology, ways):
     assert layout(topology).ways == ways

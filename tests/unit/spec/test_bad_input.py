@@ -80,7 +80,7 @@ VARIANT_CASES = [
     ("pmd_cores: 1", "port_type: veth", "ovs.yml:7 options.port_type", '"veth"', "'vhost-user', 'memif' or 'pci'"),
     ("pmd_cores: 1", "rx_queue_size: 1000", "ovs.yml:7 options.rx_queue_size", "1000", "descriptors: 512 or 1024"),
     ("pmd_cores: 1", "rx_queue_size: 5000", "ovs.yml:7 options.rx_queue_size", "5000", "at least 64 and at most 4096"),
-    ("pmd_cores: 1", "rxq_affinity: {p9: [0]}", "ovs.yml:7 options.rxq_affinity.p9", "'p9'", "p[01]|v[1-8][ab]"),
+    ("pmd_cores: 1", "rxq_affinity: {p9: [0]}", "ovs.yml:7 options.rxq_affinity.p9", "'p9'", "p[01]|v([1-9]|10)[ab]"),
     ("title: Open vSwitch\n", "", "ovs.yml:1 title", "no such key", "add `title: ...`"),
     ("topologies: [p2p]", "topologies: p2p", "ovs.yml:4 topologies", '"p2p"', "a list"),
     ("name: ovs", "name: other", "ovs.yml:1 name", "'other'", "name: ovs"),

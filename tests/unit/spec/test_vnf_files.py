@@ -152,7 +152,7 @@ CASES = [
     ("kind: process,", "kind: vm, image: {},", "trial.yml:7 vnfs[1].image.file", "no such key", "add `file: ...`"),
     ("{kind: process, forwarding: io}", "{forwarding: native}", "trial.yml:1", "vnfs names something twice", "change"),
     ("{forwarding: native}", "{forwarding: native, kind: vm}", "trial.yml:1", "leave out kind", "change"),
-    ("pvp]", "pv9p]", "trial.yml:4 topologies[1]", '"pv9p"', "pv1p to pv8p"),
+    ("pvp]", "pv11p]", "trial.yml:4 topologies[1]", '"pv11p"', "pv1p to pv10p"),
     ("pvp]", "pcp]", "trial.yml:1", "pcp is pvp with a container", "change"),
     ("pvp]", "pvp]\nendpoints: vm", "trial.yml:1", "endpoints: vm is for topologies: [p2p]", "change"),
     ("[p2p, pvp]", "[p2p]\nendpoints: vm", "trial.yml:1", "does not fit the vnfs", "change"),

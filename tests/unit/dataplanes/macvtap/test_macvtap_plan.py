@@ -56,7 +56,7 @@ def test_a_passthru_device_has_the_address_of_its_link():
     assert _macs(found, 1, inner) == (found.address(End(0, 1)), found.address(End(1, 0)))
 
 
-@pytest.mark.parametrize("topology", ["pvp", "pvvp", "pvpv", "pv8p", "pcp"])
+@pytest.mark.parametrize("topology", ["pvp", "pvvp", "pvpv", "pv10p", "pcp"])
 @pytest.mark.parametrize("mode", ["bridge", "vepa"])
 def test_all_addresses_are_different(topology, mode):
     found = plan(topology, mode)

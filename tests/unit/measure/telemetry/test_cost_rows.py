@@ -88,6 +88,18 @@ def test_hardware_counters_or_the_reason_why_not():
     assert values(generator) == {"instructions": None}
 
 
+def test_hardware_counters_of_switch_and_vnfs_together_are_of_a_frame_that_came_back():
+    found = groups(PMD, VNF, GENERATOR, vnfs=1)
+    uses = {thread: use(SECOND, user=1000) for thread in (PMD, VNF, GENERATOR)}
+    result = trials(found, uses, traced(core({11: SECOND}), core({20: SECOND, 30: 0})))
+    name = perf.DTLB_MISSES.name
+    result.counted.readings.hardware.update({(11, name): 6 * FRAMES, (30, name): 2 * FRAMES, (20, name): 90 * FRAMES})
+    each = rows.hardware_rows(found, result, perf.PerfSupport((perf.DTLB_MISSES,), {}))
+    assert [row.label.partition(",")[0] for row in each] == ["switch", "VNF 1", "generator", rows.PATH]
+    received = sum(way.received for way in result.counted.record.directions)
+    assert values(each[-1]) == {name: 8 * FRAMES / received}
+
+
 def test_softirqs_of_cores_and_what_tracing_did_to_the_rate():
     found = groups(PMD, GENERATOR)
     uses = {PMD: use(SECOND, user=1000), GENERATOR: use(SECOND, user=1000)}

@@ -103,7 +103,8 @@ def test_nothing_is_missing_where_there_is_a_native_test():
         ("pvpv1", "pvp"),
         ("pvpv4", "pvpv4"),
         ("pvpv6", None),
-        ("pvvp9", None),
+        ("pvvp10", "pv10p"),
+        ("pvvp11", None),
         ("pvvp0", None),
     ]
     + [("op2p", None), ("ptunp", "p2p"), ("clean", None), ("nonsense", None)],
