@@ -24,7 +24,7 @@ TOPOLOGIES: Final = (
     "p2p",
     "pvp",
     "pvvp",
-    *(f"pv{n}p" for n in range(1, 9)),
+    *(f"pv{n}p" for n in range(1, 11)),
     "pvpv",
     "pvpv4",
     "pvpv8",

@@ -23,6 +23,7 @@ from nfvbed.errors import BusyError, DeployError, InternalError, UnsupportedErro
 from nfvbed.host.workspace.trialsign import OngoingTrial
 from nfvbed.records import Hop, HopKind
 from nfvbed.records.chain import ChainCable, ChainReport, ChainVnf
+from nfvbed.spec.layout import MAX_CHAIN
 
 ID = "20260104-030405-000001"
 HERE = "http://localhost"
@@ -208,7 +209,7 @@ def test_another_length_is_foreseen_and_needs_a_tick(asked, verbs):
     fields = {"csrf": csrf_in(text), "site": "lab", "length": "4"}
     answer = client.post("/chain/length", data=fields, headers=PAGE)
     assert answer.status_code == 400 and "not agreed" in answer.text
-    for length in ("0", "9", "x", "", "²"):
+    for length in ("0", str(MAX_CHAIN + 1), "x", "", "²"):
         answer = client.post("/chain/length", data=fields | {"length": length, "agreed": "yes"}, headers=PAGE)
         assert answer.status_code == 400 and "no length of a chain" in answer.text
     assert asked.audit.newest(10) == ()
