@@ -4,16 +4,23 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 NOBODY = 65534
 PLACE = "/tmp"
 """The checkout may be in a folder of its user's own, into which no other user comes."""
-PYTHON = os.path.realpath(sys.executable)
-"""The machine's own, which all may run; it has the standard library alone."""
-ALL_SEE_THE_CHECKOUT = all(folder.stat().st_mode & 0o001 for folder in Path(__file__).resolve().parents)
+
+
+def _all_come_into(folders: Iterable[Path]) -> bool:
+    return all(folder.stat().st_mode & 0o001 for folder in folders)
+
+
+_OWN = Path(sys.executable).resolve()
+PYTHON = str(_OWN) if _all_come_into(_OWN.parents) else "/usr/bin/python3"
+"""One that all may run, with the standard library alone: the tests' own may lie in its user's home."""
+ALL_SEE_THE_CHECKOUT = _all_come_into(Path(__file__).resolve().parents)
 """Else another user cannot read what of the package is read late, as the store's migrations are."""
 
 

@@ -42,6 +42,8 @@ FOLDERS = {
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NFVBED_STORE", str(tmp_path / "x.sqlite"))
+    # The image need not be built for this.
+    monkeypatch.setattr("nfvbed.cli.package.checksums", lambda path: {"sha256": "a" * 64, "sha512": "b" * 128})
     with Store.open(tmp_path / "x.sqlite") as store:
         digests = {name: store.put_blob(name, {name: 1}) for name in ("plan", "host", "variant", "rig")}
         store.start_run(run_record(plan_hash=digests["plan"], host_hash=digests["host"]))

@@ -11,7 +11,6 @@ import pytest
 from nfvbed.dataplanes.xdp.client import XdpSwitchClient
 from nfvbed.dataplanes.xdp.process import XdpSwitchSpec, arguments, socket_of
 from nfvbed.errors import DeployError, PrerequisiteError
-from nfvbed.host.native import build_directory
 
 SPEC = XdpSwitchSpec(
     mode="generic",
@@ -80,8 +79,12 @@ def test_nobody_listens(tmp_path):
 
 
 def test_arguments(tmp_path, monkeypatch):
+    program = tmp_path / "built/xdpswitch/nfvbed-xdp-switch"
+    program.parent.mkdir(parents=True)
+    program.touch(0o755)
+    monkeypatch.setenv("NFVBED_NATIVE_DIR", str(tmp_path / "built"))
     assert arguments(SPEC, tmp_path) == [
-        str(build_directory() / "xdpswitch/nfvbed-xdp-switch"),
+        str(program),
         *("--socket", str(socket_of(tmp_path)), "--generic"),
         *("--port", "s0", "--port", "v1a", "--port", "v1b", "--port", "s1"),
         *("--cable", "s0:v1a", "--cable", "v1b:s1"),
