@@ -52,7 +52,7 @@ _FOLDERS: Final = {
 }
 _RUNS: Final = """
 SELECT id, experiment || ' ' || substr(started_at, 1, 16) || ' ' || coalesce(status, 'without an end') FROM run
-WHERE id LIKE ? || '%' ORDER BY started_at DESC, id DESC LIMIT ?
+WHERE id LIKE :begin || '%' ORDER BY started_at DESC, id DESC LIMIT :most
 """
 _LABELS: Final = """
 SELECT text, run FROM annotation WHERE text <> ''
@@ -60,8 +60,8 @@ AND id IN (SELECT max(id) FROM annotation WHERE mark = 'label' GROUP BY run)
 """
 _CELLS: Final = """
 SELECT cell.id, cell.role FROM cell JOIN run ON run.id = cell.run
-WHERE run.id = (SELECT id FROM run WHERE ?1 = 'latest' OR id LIKE ?1 || '%' OR id LIKE '%' || ?1 OR id IN (
-    SELECT run FROM annotation WHERE mark = 'label' AND text = ?1) ORDER BY started_at DESC, id DESC LIMIT 1)
+WHERE run.id = (SELECT id FROM run WHERE :run = 'latest' OR id LIKE :run || '%' OR id LIKE '%' || :run OR id IN (
+    SELECT run FROM annotation WHERE mark = 'label' AND text = :run) ORDER BY started_at DESC, id DESC LIMIT 1)
 ORDER BY cell.position
 """
 
@@ -127,14 +127,14 @@ def _with(kind: str, *more: str) -> Callable[[click.Context, str], Values]:
 
 def _runs(ctx: click.Context, incomplete: str) -> Values:
     labels = _rows(ctx, _LABELS)
-    return [(LATEST, "the newest measured run"), *labels, *_rows(ctx, _RUNS, incomplete, MOST_RUNS)]
+    return [(LATEST, "the newest measured run"), *labels, *_rows(ctx, _RUNS, begin=incomplete, most=MOST_RUNS)]
 
 
 def _cells(ctx: click.Context, _: str) -> Values:
-    return _rows(ctx, _CELLS, _given(ctx, "run") or LATEST)
+    return _rows(ctx, _CELLS, run=_given(ctx, "run") or LATEST)
 
 
-def _rows(ctx: click.Context, query: str, *values: str | int) -> Values:
+def _rows(ctx: click.Context, query: str, **values: str | int) -> Values:
     """Ask a store that is a file; a server is not asked, as it may be slow or ask for a password."""
     location = store_below(_root(ctx), _given(ctx, "store"))
     if "://" in location:
