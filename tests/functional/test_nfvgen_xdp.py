@@ -121,20 +121,34 @@ print(json.dumps([[frame[:6].hex(":"), int.from_bytes(frame[34:36], "big")] for 
 
 
 def heard(namespace, tmp_path, script, keys, ports=(0,)):
-    """Send with these keys, and return what a listener behind each of the ports prints of 100 frames, one by one."""
+    """Send with these keys, and return what a listener behind each of the ports prints of 100 frames, one by one.
+
+    A frame that is late is not sent: where too few were, others are sent.
+    """
     namespace.pair("nfvta", "nfvtc")
     namespace.pair("nfvtb", "nfvtd")
     namespace.receive_offload("on", "nfvtc", "nfvtd")
-    listeners = [namespace.start(sys.executable, "-c", script, ("nfvtc", "nfvtd")[port], "100") for port in ports]
-    assert [listener.stdout.readline() for listener in listeners] == ["ready\n"] * len(ports)
     generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
+    directions = [[port, 1 - port] for port in ports]
+
+    def listen():
+        listeners = [namespace.start(sys.executable, "-c", script, ("nfvtc", "nfvtd")[port], "100") for port in ports]
+        try:
+            assert [listener.stdout.readline() for listener in listeners] == ["ready\n"] * len(ports)
+            trial = generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=directions, **keys)
+            if any(direction["sent"] < 100 for direction in trial["directions"]):
+                return None
+            return [seen for listener in listeners for seen in json.loads(listener.communicate(timeout=30)[0])]
+        finally:
+            for listener in listeners:
+                listener.kill()
+                listener.wait()
+
     try:
-        directions = [[port, 1 - port] for port in ports]
-        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=directions, **keys)
-        return [seen for listener in listeners for seen in json.loads(listener.communicate(timeout=30)[0])]
+        seen = retried(listen, lambda seen: seen is not None)
+        assert seen is not None, "frames were late each time"
+        return seen
     finally:
-        for listener in listeners:
-            listener.kill()
         generator.close()
 
 
