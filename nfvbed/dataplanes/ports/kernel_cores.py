@@ -56,7 +56,7 @@ def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrang
 
 def place_links(netns: str, names: Iterable[str], core: int, role: Role) -> tuple[WorkThread, ...]:
     """Run the receive work of some links in threads on a core."""
-    before = list(napi.napi_threads())
     wanted = tuple(names)
-    napi.make_threaded(netns, wanted)
-    return tuple(thread for name in wanted for thread in napi.pin_threads(name, before, core, role))
+    with napi.threads_told_apart() as before:
+        napi.make_threaded(netns, wanted)
+        return tuple(thread for name in wanted for thread in napi.pin_threads(name, before, core, role))

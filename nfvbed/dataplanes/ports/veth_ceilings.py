@@ -87,10 +87,10 @@ class LoopbackVeth(SwitchlessVeth):
             veth.wait_until_up(netns, GENERATOR_LINKS)
         with steps.timed("deploy.cores"):
             if options.veth_core_use != "inline":
-                before = list(napi.napi_threads())
-                napi.make_threaded(netns, GENERATOR_LINKS)
-                for name in GENERATOR_LINKS:
-                    threads += napi.pin_threads(name, before, core, Role.GENERATOR)
+                with napi.threads_told_apart() as before:
+                    napi.make_threaded(netns, GENERATOR_LINKS)
+                    for name in GENERATOR_LINKS:
+                        threads += napi.pin_threads(name, before, core, Role.GENERATOR)
                 if core == arrangement.generator_core:
                     napi.put_first(threads)
         return Deployment(

@@ -87,7 +87,8 @@ def receive_by(netns: str, core_use: CoreUse) -> None:
         UnsupportedError: the kernel cannot.
     """
     if core_use == "threaded-napi":
-        napi.make_threaded(netns, ["s0"])
+        with napi.threads_told_apart():
+            napi.make_threaded(netns, ["s0"])
     elif core_use == "rps":
         napi.steer(netns, ["s0"], 0)
 

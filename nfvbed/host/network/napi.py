@@ -3,9 +3,11 @@
 sysfs shows the devices of the namespace in which it was mounted, so it is mounted anew for each namespace.
 """
 
+import contextlib
+import fcntl
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from nfvbed.errors import DeployError, UnsupportedError
@@ -24,6 +26,23 @@ _POLLER_PATIENCE_NS = 500_000
 """After it the kernel does the work itself, in the sender's softirq. Shorter (200 us, as DPDK's guide has it), and a
 poller that is busy with a full ring loses the work under overload and does not get it back; much longer, and frames of
 a slow trickle wait for it."""
+
+
+_ONE_OF_THE_KERNEL = Path("/proc/vmallocinfo")
+"""A file that is the same in all mounts of this kernel's processes, and that root alone can open, and so lock."""
+
+
+@contextlib.contextmanager
+def threads_told_apart() -> Iterator[list[int]]:
+    """Yield the NAPI threads that there are; what appears within the block is of our links.
+
+    Threads are named after links, and these have the same names in each deployment. Two nfvbeds have one kernel where
+    each has a /run and so a host lock of its own: the second waits here for the first.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # A container may hide it; it sees no threads of the kernel either.
+            fcntl.flock(stack.enter_context(_ONE_OF_THE_KERNEL.open("rb")), fcntl.LOCK_EX)
+        yield list(napi_threads())
 
 
 def napi_threads() -> dict[int, str]:

@@ -26,12 +26,12 @@ def prepare(seat: VnfSeat) -> tuple[WorkThread, ...]:
     """
     netns, names = kernel_ports(seat)
     _end_threads(netns, names)
-    before = list(napi.napi_threads())
-    veth.prepare(netns, names, seat.choice.offloads and all(port.offloads for port in seat.ports))
-    if any(port.kind is PortKind.MACVTAP for port in seat.ports):
-        return ()
-    napi.make_threaded(netns, names)
-    found = tuple(thread for name in names for thread in napi.pin_threads(name, before, seat.cores[0], Role.VNF))
+    with napi.threads_told_apart() as before:
+        veth.prepare(netns, names, seat.choice.offloads and all(port.offloads for port in seat.ports))
+        if any(port.kind is PortKind.MACVTAP for port in seat.ports):
+            return ()
+        napi.make_threaded(netns, names)
+        found = tuple(thread for name in names for thread in napi.pin_threads(name, before, seat.cores[0], Role.VNF))
     if seat.shares_core:
         napi.put_first(found)
     return found
