@@ -98,7 +98,7 @@ def test_frames_of_a_generator_go_over_bearers_through_its_instance(tmp_path):
         print([(one["sent"], one["received"], one["corrupted"]) for one in trial["directions"]])
         assert all(0 < one["received"] <= one["sent"] for one in trial["directions"]), "uplink and downlink"
         assert all(one["corrupted"] == 0 for one in trial["directions"]), "each as its bearer has it"
-        assert {QualityWarning.EMULATED_ACCELERATOR, QualityWarning.VNF_LIMITED} <= set(trial["warnings"])
+        assert QualityWarning.EMULATED_ACCELERATOR in trial["warnings"]
 
 
 def _secret(connection, vnf):

@@ -35,7 +35,9 @@ def test_both_data_planes_are_measured_through_tackers_instances(tmp_path):
         for trial in trials:
             assert all(0 < one["received"] <= one["sent"] for one in trial["directions"])
             assert all(one["corrupted"] == one["duplicated"] == 0 for one in trial["directions"])
-            assert {QualityWarning.EMULATED_ACCELERATOR, QualityWarning.VNF_LIMITED} <= set(trial["warnings"])
+            assert QualityWarning.EMULATED_ACCELERATOR in trial["warnings"]
+            # Nothing measured the VNF alone here, so no trial says that it set the rate.
+            assert QualityWarning.VNF_LIMITED not in trial["warnings"]
             print(cell["id"], trial["directions"])
 
 

@@ -19,7 +19,6 @@ from nfvbed.records import (
     CellRole,
     Deployment,
     GeneratorPlace,
-    QualityWarning,
     Support,
     VnfHandle,
     WorkThread,
@@ -406,11 +405,6 @@ class OpenstackSite(Site):
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that has probed the path is reused."""
         return self._find(deployment).open_generator()
-
-    def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Return the warnings of every trial: an emulated guest is slower than any switch."""
-        emulated = any(one.accelerator is Accelerator.TCG for one in deployment.vnfs)
-        return (*deployment.warnings, *((QualityWarning.VNF_LIMITED,) if emulated else ()))
 
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
         """Read switch and instances, and CPU time from this machine's kernel, which runs both."""

@@ -147,7 +147,7 @@ def test_the_plan_is_the_command_lines(operations: Operations):
     found = Planner(operations.jobs, operations.project).plan(RunChoices(experiment="simulated"))
     assert found.simulated and len(found.cells) > 3 and found.seconds[0] > 0
     assert found.command == "nfvbed plan simulated --site lab"
-    refused = Planner(operations.jobs, operations.project).plan(RunChoices(experiment="simulated", topology="pv9p"))
+    refused = Planner(operations.jobs, operations.project).plan(RunChoices(experiment="simulated", topology="pv11p"))
     assert refused.cells == () and "fix" in refused.problem
 
 

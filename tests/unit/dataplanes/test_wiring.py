@@ -17,7 +17,7 @@ from nfvbed.spec.vnf import VnfChoice
 
 PROJECT = open_project()
 VLOOP = PROJECT.load_vnf("vloop")
-NAMES = [f"pv{length}p" for length in range(1, 9)] + [
+NAMES = [f"pv{length}p" for length in range(1, 11)] + [
     "p2p",
     "pvp",
     "pvvp",
