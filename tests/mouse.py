@@ -42,7 +42,7 @@ def ended(page: Page, state: str, patience_ms: float = PATIENCE_MS) -> None:
     """Wait until a job has ended; the page follows by itself."""
     page.locator(".headline", has_text=re.compile("exit status")).wait_for(timeout=patience_ms)
     said = page.locator(".headline").inner_text()
-    assert said.startswith(f"{state}, exit status"), f"{said}: {page.locator('pre.log').inner_text()}"
+    assert said.startswith(f"{state.capitalize()}, exit status"), f"{said}: {page.locator('pre.log').inner_text()}"
 
 
 def pressed(page: Page, button: str) -> None:

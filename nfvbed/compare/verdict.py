@@ -296,7 +296,7 @@ def _decide(seen: Judgement, found: RankResult, rules: Rules) -> Judgement:
         reason = f"the {SAME_LEVEL:.0%} interval {inside} lies within the margin of {rules.margin:.0%}"
         return seen.model_copy(update={"verdict": Verdict.SAME, "reason": reason})
     if seen.interval is None:
-        return seen.model_copy(update={"reason": "so few pairs cannot reach the level"})
+        return seen.model_copy(update={"reason": "too few pairs of rounds for a verdict"})
     reason = f"the interval {seen.interval.low:.3g} to {seen.interval.high:.3g} holds 1"
     return seen.model_copy(update={"reason": reason})
 

@@ -44,7 +44,8 @@ def answer(comparison: Comparison) -> Answer:
     measured = len({row.variant for row in comparison.rows if row.mrr is not None})
     emulated = any(row.emulated for row in comparison.rows)
     survey = comparison.purpose == "survey"
-    headline = _order(points) if survey and points and measured > 1 else _headline(points, measured)
+    hosts = len({row.host_hash for row in comparison.rows if row.mrr is not None})
+    headline = _order(points) if survey and points and measured > 1 else _headline(points, measured, hosts)
     if emulated and not points:
         headline = EMULATED
     if not points and comparison.tests:
@@ -107,14 +108,14 @@ def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
 
 
-def _headline(points: Sequence[Leader], measured: int) -> str:
+def _headline(points: Sequence[Leader], measured: int, hosts: int) -> str:
     if not points:
         return "Nothing was measured."
     points = [point for point in points if not point.alone] or points
     variants = {point.row.variant for point in points}
     if all(point.runner_up is None for point in points):
         what = "one data plane" if measured == 1 else "no two data planes that can be compared"
-        return f"No comparison: {what}."
+        return f"No comparison: {f'rates of {hosts} hosts' if hosts > 1 else what}."
     if len(variants) == 1 and all(point.clear for point in points):
         everywhere = "at every traffic point measured" if len(points) > 1 else "at the traffic point measured"
         return f"{points[0].row.variant} forwards most, {everywhere}: {_span(points)}."
@@ -192,7 +193,7 @@ def sentence(point: Leader) -> str:
         rate = f"at least {rate}"
     head = f"{where}: {point.row.variant} forwards {rate}"
     if point.runner_up is None or point.judgement is None:
-        return f"{head}; there is nothing to compare it with."
+        return f"{head}; nothing here can be compared with it."
     if point.surveyed:
         said = "; ".join(f"{words}: {', '.join(names)}" for words, names in _open(point))
         return f"{head}; {said or 'no range overlaps its own'}."

@@ -39,7 +39,7 @@ def _placement(host: HostPlacement, *, asked: bool) -> str:
 
 
 def host_lines(comparison: Comparison) -> tuple[str, ...]:
-    """Return for each host how quiet it was: `12 % of the time stolen, cores moved 0.9 times a second`.
+    """Return for each host how quiet it was: `12 % of the CPU time stolen, placement of cores did not change`.
 
     Of several hosts each with its runs. Then what disturbed rows on purpose.
     """
@@ -63,12 +63,12 @@ def neighbours(rows: Sequence[CellSummary]) -> tuple[str, ...]:
 def _state(host: HostState) -> str:
     parts = []
     if host.stolen_ratio is not None:
-        parts.append(f"{wording.percent(host.stolen_ratio)} of the time stolen")
+        parts.append(f"{wording.percent(host.stolen_ratio)} of the CPU time stolen")
     if host.changes_per_s is not None:
-        moved = f"cores moved {host.changes_per_s:.2g} times a second"
-        parts.append(moved if host.changes_per_s else "cores did not move")
+        moved = f"placement of cores changed {host.changes_per_s:.2g} times a second"
+        parts.append(moved if host.changes_per_s else "placement of cores did not change")
     if host.hidden_ratio and host.hidden_ratio >= WORTH_TELLING:
-        parts.append(f"about {wording.percent(host.hidden_ratio)} of the trials hide a move")
+        parts.append(f"about {wording.percent(host.hidden_ratio)} of the trials hide a change")
     return ", ".join(parts)
 
 

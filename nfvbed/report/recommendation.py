@@ -109,7 +109,7 @@ def headline(found: Recommendation) -> str:
         return f"{need}: not enough data ({found.reason})."
     place = f"at {where(answer)}, by {found.measure.name}"
     if answer.is_shared_by_equals:
-        return f"{need}: {named(answer.first)} do the same, {place}."
+        return f"{need}: no difference between {named(answer.first)}, {place}."
     if not answer.is_clear:
         return f"{need}: undecided between {named(answer.first)}, {place}."
     if any(pair.by_ranges for pair in answer.pairs if answer.first[0] in (pair.candidate, pair.baseline)):
@@ -307,9 +307,9 @@ def sections(found: Recommendation) -> dict[str, list[str]]:
     return {
         "Why": reasons(found),
         "Raw-Ethernet VNFs": carriers(found),
-        "It takes": host_needs(found),
+        "Costs": host_needs(found),
         "What would change it": changes(found),
-        "Not in it": missing(found),
+        "Left out": missing(found),
     }
 
 

@@ -121,6 +121,39 @@ def test_every_page_is_sound(browser: Browser, address: str, tmp_path: Path, nam
     page.close()
 
 
+@pytest.mark.parametrize("name", ["runs", "doctor", "trends", "published"])
+def test_what_a_row_says_is_seen_on_a_narrow_screen(browser: Browser, address: str, name: str):
+    """Its cells are below each other there, and nothing of them is beyond the edge."""
+    page, _, _ = opened(browser, "dark")
+    page.goto(address + PAGES[name])
+    rows = page.locator(".stacked tbody tr").first
+    tables = page.locator(".scroll:has(.stacked), .stacked .scroll")
+    assert tables.count() and tables.evaluate_all("(all) => all.every((box) => box.scrollWidth <= box.clientWidth)")
+    assert rows.locator("td").first.is_visible() and rows.evaluate("(row) => getComputedStyle(row).display") == "block"
+    page.close()
+
+
+def test_a_legend_makes_no_narrow_figure_smaller(browser: Browser, address: str):
+    page, _, _ = opened(browser, "dark")
+    page.goto(address + PAGES["compare"])
+    figure = page.locator("figure[data-live]").first
+    figure.scroll_into_view_if_needed()
+    figure.and_(page.locator("[data-drawn=yes]")).wait_for()
+    shown = figure.locator("svg.marks")
+    assert shown.evaluate("(svg) => svg.getBoundingClientRect().width >= 0.95 * Number(svg.getAttribute('width'))")
+    page.close()
+
+
+def test_a_search_without_a_hit_says_so(browser: Browser, address: str):
+    page, _, errors = opened(browser, "light")
+    page.goto(address + PAGES["choose"])
+    page.locator("input[data-search=variants]").fill("no such words")
+    assert page.get_by_text("None has these words.").is_visible()
+    page.locator("input[data-search=variants]").fill("vpp")
+    assert page.get_by_text("None has these words.").count() == 0 and errors == []
+    page.close()
+
+
 def test_bars_have_their_length_and_colour(browser: Browser, address: str):
     page, _, _ = opened(browser, "light")
     page.goto(address + PAGES["compare"])

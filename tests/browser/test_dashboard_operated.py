@@ -63,7 +63,7 @@ def test_a_simulated_experiment_by_mouse(browser: Browser, address: str, tmp_pat
             button.focus()
             page.keyboard.press("Enter")
     page.wait_for_url("**/jobs/2*")
-    page.locator(".headline", has_text=re.compile("^done, exit status 0")).wait_for(timeout=PATIENCE_MS)
+    page.locator(".headline", has_text=re.compile("^Done, exit status 0")).wait_for(timeout=PATIENCE_MS)
     assert page.locator("#job-state a.measured").count() == 1
     page.wait_for_load_state()
     assert serious(page) == []

@@ -86,7 +86,7 @@ def figures_at_common_load(need: Need, trials: Sequence[TrialRecord], load_pps: 
     known = {number: value for number, value in found.items() if value is not None}
     robbed = _robbed(used) if need is Need.CPU else 0.0
     if robbed > MOST_STOLEN:
-        return Figures(lacking=f"its switch was kept from its cores for {robbed:.0%} of the time")
+        return Figures(lacking=f"the switch was kept from its cores for {robbed:.0%} of the time")
     if not known:
         return Figures(lacking=_LACKING[need])
     load = median([float(trial.intended_load_pps or 0) for trial in used])

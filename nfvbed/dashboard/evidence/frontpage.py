@@ -184,7 +184,9 @@ def _needs(found: Mapping[Need, Recommendation], host: str) -> NeedAnswers:
     for need, answer in found.items():
         query = {"need": need.value, **({"host": host} if host else {})}
         says = headline(answer).removeprefix(f"For {need.value}: ")
-        lines.append(NeedAnswer(need.value, f"{says[:1].upper()}{says[1:]}", f"/recommend?{urlencode(query)}"))
+        is_name = answer.answer is not None and says.startswith(answer.answer.first[0])
+        text = says if is_name else f"{says[:1].upper()}{says[1:]}"
+        lines.append(NeedAnswer(need.value, text, f"/recommend?{urlencode(query)}"))
         for proposal in answer.proposals:
             commands.setdefault(proposal.command, why_to_run(proposal))
     return NeedAnswers(tuple(lines), tuple((why, command) for command, why in commands.items()))

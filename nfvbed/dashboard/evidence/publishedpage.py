@@ -37,7 +37,7 @@ VERDICTS: Final = (
     ("Pair", ""), ("Result", "verdict"), ("Ratio", "n"), ("p", "n"), ("p, Holm", "n"), ("Spread", "verdict"),
     ("p", "n"), ("p, Holm", "n"),
 )  # fmt: skip
-CLAIMS: Final = (("Claim", ""), ("Where", ""), ("Verdict", "verdict"), ("Why", "why"))
+CLAIMS: Final = (("Claim", ""), ("Verdict", "verdict"), ("Why", "why"), ("Where", ""))
 OWN: Final = (
     ("Column", ""), ("Measured here", ""), ("Median", "n"), ("Least to greatest", "n"), ("Mean, Student 99 %", "n"),
     (f"z = {KISTI_Z}", "n"), ("Runs or rounds", "n"),
@@ -223,9 +223,9 @@ def claims_table(claims: Sequence[JudgedClaim]) -> Table:
     rows = tuple(
         (
             Cell(claim.text),
-            Cell(claim.where),
             Cell(claim.verdict.value, "verdict", below="quick form" if claim.quick else None, words=True),
             Cell(claim.why, "why", below=claim.bounds or claim.command, words=True),
+            Cell(claim.where),
         )
         for claim in claims
     )

@@ -72,6 +72,8 @@ class RecommendAnswer(Record):
 
 Label = Annotated[str, Query(max_length=64)]
 NUMBER = "[1-9][0-9]*"
+VALID: Final = {"frame_size": (f"{NUMBER}|imix", "bytes, or imix"), "flows": (NUMBER, "a number")}
+"""What a browser lets through, and says otherwise beside the field."""
 
 
 def _traffic(
@@ -214,5 +216,8 @@ def _form(recommender: Recommender, asked: RecommendationQuery) -> dict[str, Any
     return {
         "needs": [Option(need.value, text, need is asked.wanted.need) for need, text in MEANINGS.items()],
         "hosts": [Option(digest, f"{about} ({digest[:12]})", digest == chosen) for digest, about in hosts.items()],
-        "texts": [(name, label, str(getattr(asked.wanted, name) or "")) for name, label in TEXTS.items()],
+        "texts": [
+            (name, label, str(getattr(asked.wanted, name) or ""), *VALID.get(name, ("", "")))
+            for name, label in TEXTS.items()
+        ],
     }

@@ -170,6 +170,8 @@ class RunProgress:
     """After the whole rounds; None before the first of them."""
     left_s: float | None = None
     """About how long it takes; None: not known, or virtual."""
+    compares: bool = False
+    """Whether there will be verdicts, for which rounds are added; a survey has none."""
 
 
 def live_of(source: Source, plans: Plans, run: RunRecord, now: datetime | None = None) -> RunProgress | None:
@@ -187,6 +189,7 @@ def live_of(source: Source, plans: Plans, run: RunRecord, now: datetime | None =
         newest_trials(source, run),
         plans.rounds.of(source, run, plan),
         left_s(needs, progress, elapsed_s),
+        compares=bool(plan.compared),
     )
 
 

@@ -21,7 +21,9 @@ MOST_TRIALS: Final = 5_000
 """Of a run whose rates are shown while it goes on: all of them are read after each round, beside what measures."""
 KEPT: Final = 4
 """Runs."""
-HEADINGS: Final = ("Cell", "Rounds", "Rate so far, Mpps", "Against", "Ratio so far", "Verdict")
+RATES: Final = ("Cell", "Rate so far, Mpps", "Rounds")
+VERDICTS: Final = ("Verdict", "Ratio so far", "Against")
+"""Of an experiment that compares."""
 
 
 class RoundTables:
@@ -68,12 +70,16 @@ def rates_after(source: Source, run: RunRecord, plan: Plan, whole: int) -> Table
         if cell.role is CellRole.SUBJECT and visits.get(cell.id)
     ]
     rounds = f"{whole} whole round{'s' if whole > 1 else ''}"
+    looks = " Verdicts are those of the run's own looks;" if plan.compared else " A survey, without verdicts;"
     caption = (
-        f"After {rounds}: medians at maximum load. Verdicts are those of the run's own looks; what limits a rate is "
-        "judged when the run has ended, and may make one a bound."
+        f"After {rounds}: medians at maximum load.{looks} what limits a rate is judged when the run has ended, and may "
+        "make one a bound."
     )
     mark = SIMULATED_MARK if any(trial.simulated for trial in trials) else ""
-    return Table(caption, tuple(Cell(name) for name in HEADINGS), tuple(rows), label="Rates so far", mark=mark)
+    names = (*RATES, *VERDICTS) if plan.compared else RATES
+    headings = tuple(Cell(name, "n" if name in RATES[1:] else "") for name in names)
+    shown = tuple(row[: len(names)] for row in rows)
+    return Table(caption, headings, shown, label="Rates so far", mark=mark)
 
 
 def _row(
@@ -87,13 +93,13 @@ def _row(
     own = visits[cell.id]
     first = (
         Cell(cell.id, "whole"),
-        Cell(str(len(own)), "n"),
         Cell(wording.mpps(median(visit.rate_pps for visit in own)), "n"),
+        Cell(str(len(own)), "n"),
     )
     if against is None:
         nothing = Cell(wording.NOTHING)
-        return (*first, nothing, nothing, Cell("baseline" if is_baseline else wording.NOTHING))
+        return (*first, Cell("baseline" if is_baseline else wording.NOTHING), nothing, nothing)
     baseline, judged = against
     verdict = "at the last round, of all together" if judged_last else wording.short_verdict(judged)
     ratio = Cell(wording.times(judged), "n", below=wording.ratio_interval(judged) or None)
-    return (*first, Cell(baseline, "whole"), ratio, Cell(verdict, "verdict", tone=judged.verdict.value))
+    return (*first, Cell(verdict, "verdict", tone=judged.verdict.value), ratio, Cell(baseline, "whole"))

@@ -110,22 +110,24 @@ def cells_of(source: Source, run: str) -> tuple[CellState, ...]:
 
 HEADINGS = (
     "Trial",
-    "Started",
     "Cell",
-    "Round",
-    "Preset",
-    "Intended, Mpps",
     "Forwarded, Mpps",
     "Lost",
+    "Preset",
+    "Intended, Mpps",
+    "Round",
     "Status",
     "Warnings",
+    "Started",
 )
+NUMBERS = ("Forwarded, Mpps", "Lost", "Intended, Mpps", "Round")
 
 
 def trial_table(trials: Sequence[TrialRecord], mark: str) -> Table:
     """Return trials without what only `why` can say of them."""
     rows = tuple(tuple(_trial(trial)) for trial in trials)
-    return Table("Trials, in the order in which they were measured.", tuple(Cell(h) for h in HEADINGS), rows, mark=mark)
+    headings = tuple(Cell(name, "n" if name in NUMBERS else "") for name in HEADINGS)
+    return Table("Trials, in the order in which they were measured.", headings, rows, mark=mark)
 
 
 def _trial(trial: TrialRecord) -> Sequence[Cell]:
@@ -134,13 +136,13 @@ def _trial(trial: TrialRecord) -> Sequence[Cell]:
     intended = "maximum" if trial.intended_load_pps is None else wording.mpps(trial.intended_load_pps)
     return (
         Cell(str(trial.sequence)),
-        Cell(trial.started_at[:19].replace("T", " "), "whole"),
         Cell(trial.cell, "whole"),
-        Cell(str(trial.round), "n"),
-        Cell(trial.preset.value),
-        Cell(intended, "n"),
         Cell(wording.mpps(trial.forwarded_rate_pps), "n"),
         Cell(wording.loss(trial.loss_ratio, at_least=trial.has_surplus), "n"),
+        Cell(trial.preset.value),
+        Cell(intended, "n"),
+        Cell(str(trial.round), "n"),
         Cell(status, tone="" if ok else "warning"),
         Cell(", ".join(kind.value for kind in trial.warnings) or wording.NOTHING),
+        Cell(trial.started_at[:19].replace("T", " "), "whole"),
     )

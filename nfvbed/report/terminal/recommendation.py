@@ -29,7 +29,7 @@ from nfvbed.report.terminal.columns import Cell, Column, Row, lay_out, paragraph
 HEIGHT: Final = 40
 MOST_ROWS: Final = 10
 MOST_PROPOSALS: Final = 2
-MOST_LINES: Final = {"Why": 8, "Raw-Ethernet VNFs": 9, "It takes": 4, "What would change it": 6, "Not in it": 5}
+MOST_LINES: Final = {"Why": 8, "Raw-Ethernet VNFs": 9, "Costs": 4, "What would change it": 6, "Left out": 5}
 """Length of each section, its heading among the lines."""
 
 

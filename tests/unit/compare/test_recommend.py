@@ -232,7 +232,7 @@ def test_a_switch_that_was_kept_from_its_cores_was_as_busy_as_it_could_be():
     )
     data = dataclasses.replace(data, trials=robbed)
     found = asked(examined(data), need=Need.CPU)
-    assert (found.enough, found.reason) == (False, "its switch was kept from its cores for 50% of the time")
+    assert (found.enough, found.reason) == (False, "the switch was kept from its cores for 50% of the time")
     assert asked(examined(data)).enough, "the rate is what it was"
 
 

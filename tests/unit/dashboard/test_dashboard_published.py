@@ -101,7 +101,7 @@ def test_what_was_not_measured_here_has_its_command(client: TestClient):
     assert {table["own"] for table in found["tables"]} == {None}
     page = client.get("/published").text
     for name in ("seed-kisti-vswitch", "seed-kisti-sfc"):
-        assert f"<code>nfvbed run {name}</code>" in page
+        assert f"<span>nfvbed</span> <span>run</span> <span>{name}</span></code>" in page
 
 
 def test_the_run_that_measured_most_is_beside_the_table_and_in_no_verdict(tmp_path: Path):

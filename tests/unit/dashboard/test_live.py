@@ -220,6 +220,7 @@ def test_how_far_a_run_is(measured: Path):
         assert "Newest trials" in shown
         assert live.left_s is None, "its time is virtual"
         assert live.rates is not None and "Rate so far" in shown
+        assert live.compares == ("where verdicts are not decided" in shown) == ("Verdict" in shown)
 
 
 NEEDS = RequiredMeasurements(trials={"a": 100}, tests={}, trials_of_tests={}, length_s=1000.0)
@@ -254,12 +255,12 @@ def test_rates_and_verdicts_are_those_of_whole_rounds(measured: Path, monkeypatc
         assert table is not None and table.mark and "whole rounds" in table.caption
         last = max(visit.round for visit in opened.visit_rates(run.id))
         rows = {row[0].text: [cell.text for cell in row] for row in table.rows}
-        assert {int(row[1]) for row in rows.values()} == {last - 1}
-        assert any(row[5] == "baseline" for row in rows.values())
+        assert {int(row[2]) for row in rows.values()} == {last - 1}
+        assert any(row[3] == "baseline" for row in rows.values())
         faster = rows["faster/p2p/64"]
-        assert faster[3] == "simulated/p2p/64" and faster[4].startswith("\u00d7") and "undecided" in faster[5]
+        assert faster[5] == "simulated/p2p/64" and faster[4].startswith("\u00d7") and "undecided" in faster[3]
         ended = rates_after(source, run, found[1], last)
-        assert "higher" in [row[5].text for row in ended.rows if row[0].text == "faster/p2p/64"][0]
+        assert "higher" in [row[3].text for row in ended.rows if row[0].text == "faster/p2p/64"][0]
         monkeypatch.setattr(opened, "trials", lambda *_, **__: pytest.fail("it is read once a round"))
         assert plans.rounds.of(source, run, found[1]) is table
         monkeypatch.setattr("nfvbed.dashboard.results.rounds.MOST_TRIALS", 1)

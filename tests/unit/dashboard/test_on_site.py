@@ -235,7 +235,7 @@ def test_an_examined_sites_report_is_on_its_jobs_page_and_known_on_the_form(mous
     found = mouse.get(f"/api/jobs/{NAME}").json()["report"]
     assert [one["topic"] for one in found["findings"]] == ["cpu", "cloud"]
     start = mouse.get("/start?site=cloud").text
-    assert "What the doctor said of cloud is of 2026-01-02 03:04:05" in start and "unsupported: no cloud" in start
+    assert "The doctor examined cloud last at 2026-01-02 03:04:05" in start and "unsupported: no cloud" in start
 
 
 @pytest.mark.parametrize("output", [b"", b"[]", b"{", b'{"variants": [{"variant": 1}]}'])

@@ -182,6 +182,8 @@ def test_a_wrong_value_is_told_beside_its_field_and_the_rest_is_kept(mouse: Test
     assert "This is not a number of rounds (&#39;many&#39;); correct it." in answer.text
     assert 'id="wrong-topology"' in answer.text and 'id="wrong-sizes"' not in answer.text
     assert 'value="ovs-dpdk" checked' in answer.text and 'name="sizes" value="64"' in answer.text
+    beginning, _ = answer.text.split("<form", 1)
+    assert "2 values are not valid" in beginning and '<a href="#wrong-rounds">At most rounds</a>' in beginning
     assert "Show the plan" in answer.text and 'id="plan"' not in answer.text
 
 

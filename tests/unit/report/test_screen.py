@@ -77,7 +77,7 @@ def test_one_line_a_row_with_all_that_was_asked_for(pair: Comparison) -> None:
 def test_the_host_the_answer_and_the_page_are_reported(pair: Comparison) -> None:
     lines = shown(pair)
     assert lines[0] == ABOUT.title
-    assert lines[1].startswith("AMD EPYC 7B13") and "cores moved 0." in " ".join(lines[1:3])
+    assert lines[1].startswith("AMD EPYC 7B13") and "placement of cores changed 0." in " ".join(lines[1:3])
     text = " ".join(lines)
     assert "ovs-dpdk is clearly ahead at p2p 64 B" in text
     assert text.endswith(f"Details: nfvbed compare --details Page: {PAGE}")
