@@ -118,11 +118,15 @@ class Rack:
     def on(self, machine: str, *words: str) -> str:
         return self.nfvbed("rack", "shell", *self.at, machine, *words)
 
-    def listen(self, machine, device, *words):
-        """Start to listen; the frames are read from what this returns."""
+    def listen(self, machine, device, *words, within_s=60):
+        """Start to listen; the frames are read from what this returns.
+
+        Args:
+            within_s: when it ends at the latest; a command that frames come of may begin minutes later.
+        """
         box = find_box(open_project(self.root).load_site(self.site), self.root)
         argv = box.machine(machine).enter_argv(
-            ["timeout", "--foreground", "60", "tcpdump", "-lnne", "-i", device, *words]
+            ["timeout", "--foreground", str(within_s), "tcpdump", "-lnne", "-i", device, *words]
         )
         process = subprocess.Popen(
             argv,
@@ -138,6 +142,14 @@ class Rack:
             assert line, f"{machine}: {said}"
             said += line
         return process
+
+    def heard(self, listening, within_s=60.0):
+        """Return what a listener has printed, after its last frame or so many seconds; nothing of it goes on."""
+        try:
+            return listening.communicate(timeout=within_s)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(listening.pid, signal.SIGTERM)
+            return listening.communicate(timeout=WAIT_S)[0]
 
     def frames_came_both_ways(self, *variants: str) -> None:
         """Check that the newest run measured these and no others, and what became of their frames."""
