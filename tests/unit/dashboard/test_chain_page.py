@@ -177,7 +177,7 @@ def test_what_the_verb_refuses_is_shown(asked, verbs):
     verbs.said = "nfvbed: the bridge refused a rule\n  where: br0\n  observed: type 3\n  fix: read the log\n"
     answer = client.post("/chain/order", data=fields, headers=PAGE)
     assert answer.status_code == 502
-    assert "the bridge refused a rule" in answer.text and "read the log" in answer.text
+    assert "The bridge refused a rule" in answer.text and "read the log" in answer.text
 
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.CANCELLED, State.LOST])

@@ -88,7 +88,7 @@ def test_errors_are_problems(client: TestClient, address: str, status: int):
 def test_a_person_gets_a_page_instead(client: TestClient):
     answer = client.get("/runs/no-such")
     assert answer.status_code == 404 and answer.headers["content-type"].startswith("text/html")
-    assert "there is no run" in answer.text and RUN in answer.text
+    assert "There is no run" in answer.text and RUN in answer.text
 
 
 def test_only_reading_is_possible(client: TestClient):
