@@ -230,7 +230,7 @@ def pages_of_comparisons(source: Source, pictures: FigureRenderer, find_job: Fin
             export=export,
             title=values.title,
             here="/compare",
-            form=form_of(source, asked, choice.variants, found.context.runs),
+            form=form_of(source, asked, choice.variants, found.context.runs, known),
             values=values,
             pictures=pictures.on_page(drawn, places_of(choice), export=export),
             shown_figure=figure if figure in drawn else next(iter(drawn), ""),

@@ -143,16 +143,17 @@ class DirectionCounts(Record):
     @model_validator(mode="after")
     def frames_are_conserved(self) -> Self:
         """Refuse counts that cannot be."""
-        fault = fault_of(self.__dict__) or self._fault_of_queues()
-        if not fault and self.received_in_time is not None and not 0 <= self.received_in_time <= self.received:
-            fault = f"received in time {self.received_in_time} of {self.received}"
+        in_time = self.received_in_time
+        fault = fault_of(self.__dict__) or (self._fault_of_queues() if self.queues else "")
+        if not fault and in_time is not None and not 0 <= in_time <= self.received:
+            fault = f"received in time {in_time} of {self.received}"
         if fault:
             raise ValueError(f"counts that cannot be: {fault}")
         return self
 
     def _fault_of_queues(self) -> str:
-        """Return the first count that is not the sum of the queues'; empty: all are, or there are no queues."""
-        for name in QueueCounts.model_fields if self.queues else ():
+        """Return the first count that is not the sum of the queues'; empty: all are."""
+        for name in QueueCounts.model_fields:
             of_queues = sum(getattr(queue, name) for queue in self.queues)
             if of_queues != getattr(self, name):
                 return f"{name} {getattr(self, name)}, of the queues {of_queues}"

@@ -1,9 +1,8 @@
 """Runs out of the store with all that a report shows."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nfvbed.compare.agreement import supports_of
@@ -119,8 +118,7 @@ def _loaded(
     variant_model: type[Variant],
     latency_of: Collection[str] | None,
 ) -> LoadedRuns:
-    # Most runs share most descriptions.
-    read = cache(partial(described, store))
+    read = _Descriptions(store)
     data = tuple(_read(store, run, variant_model, read, latency_of) for run in runs)
     configurations = {cell.config_hash for entry in data for cell in entry.cells}
     variants = {digest: read(digest) for digest in sorted(configurations)}
@@ -163,10 +161,12 @@ def _read(
     store: "Store",
     run: RunRecord,
     variant_model: type[Variant],
-    read: Callable[[str], dict[str, Any]],
+    read: "_Descriptions",
     latency_of: Collection[str] | None,
 ) -> RunData:
     cells = tuple(store.cells(run.id))
+    of_cells = (digest for cell in cells for digest in (cell.rig_hash, cell.config_hash))
+    read.together((run.plan_hash, run.host_hash, run.doctor_hash, *of_cells))
     cells += never_reached(run, read(run.plan_hash), cells, variant_model)
     rigs = {digest: read(digest) for digest in sorted({cell.rig_hash for cell in cells})}
     known = {digest: rig for digest, rig in rigs.items() if rig}
@@ -211,7 +211,30 @@ def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[st
 
 def described(store: "Store", digest: str) -> dict[str, Any]:
     """Read a description; one that is not stored, or is damaged, costs its table, not the comparison."""
-    value = store.find_blob(digest) if digest else None
+    return _Descriptions(store)(digest)
+
+
+class _Descriptions:
+    """Descriptions by hash, each read once: most runs share most of them."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+        self._known: dict[str, dict[str, Any]] = {"": {}}
+
+    def together(self, digests: Iterable[str]) -> None:
+        """Read those that are not known yet in one go."""
+        wanted = set(digests) - self._known.keys()
+        if wanted:
+            found = self._store.find_blobs(wanted)
+            self._known |= {digest: _as_table(found.get(digest)) for digest in wanted}
+
+    def __call__(self, digest: str) -> dict[str, Any]:
+        """Return a description; empty where it is not stored, or is damaged."""
+        self.together((digest,))
+        return self._known[digest]
+
+
+def _as_table(value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     return value if isinstance(value, dict) else {"value": value}

@@ -15,28 +15,27 @@ from nfvbed.records.selection import Selection
 from nfvbed.store.annotating import labelled
 from nfvbed.store.damage import RowError, Tell, UnparsedValue, parsed, readable, refuse
 from nfvbed.store.former import judged_again
-from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
+from nfvbed.store.rows import cell_of, fact_of, result_of, run_of
 from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 from nfvbed.store.selecting import left_out, only
+from nfvbed.store.trialcolumns import TRIAL_COLUMNS, trials_of
 
 IN_ORDER: Final = (HISTOGRAM.c.sequence, HISTOGRAM.c.direction)
 
 
-def blob(connection: Connection, sha256: str) -> Any:
-    """Return the value of a blob; None: there is none of that hash.
-
-    Raises:
-        RowError: it is not what its hash says.
-    """
-    found = connection.execute(select(BLOB.c.json).where(BLOB.c.sha256 == sha256)).scalar()
-    if found is None:
-        return None
-    value = parsed(found)
-    digest = hashlib.sha256(str(found).encode("utf-8", "surrogateescape")).hexdigest()
-    if isinstance(value, UnparsedValue) or digest != sha256:
-        why = value.why if isinstance(value, UnparsedValue) else f"its hash is {digest}"
-        raise RowError("blob", {"sha256": sha256}, why)
-    return value
+def blobs(connection: Connection, hashes: Collection[str], tell: Tell) -> dict[str, Any]:
+    """Return the values of blobs by their hashes; what is not what its hash says is told, and left out."""
+    query = select(BLOB.c.sha256, BLOB.c.json).where(BLOB.c.sha256.in_(sorted(hashes)))
+    found = {}
+    for sha256, text in connection.execute(query):
+        value = parsed(text)
+        digest = hashlib.sha256(str(text).encode("utf-8", "surrogateescape")).hexdigest()
+        if isinstance(value, UnparsedValue) or digest != sha256:
+            why = value.why if isinstance(value, UnparsedValue) else f"its hash is {digest}"
+            tell(RowError("blob", {"sha256": sha256}, why))
+        elif text is not None:
+            found[sha256] = value
+    return found
 
 
 NEWEST_FIRST: Final = (RUN.c.started_at.desc(), RUN.c.id.desc())
@@ -68,14 +67,8 @@ def run(connection: Connection, name: str, where: str, selection: Selection, tel
     if name == LATEST:
         found = _found(connection, newest.where(*only(selection)).limit(NAMED), tell)
         return found[0] if found else _refuse_latest(connection, where)
-    part = or_(
-        RUN.c.id.startswith(name, autoescape=True),
-        RUN.c.id.endswith(name, autoescape=True),
-        RUN.c.id.in_(labelled(connection, name)),
-    )
-    for query in (newest.where(RUN.c.id == name), newest.where(part).limit(NAMED + 1)) if name else ():
-        if found := _found(connection, query, refuse):
-            return _only_one(found, name, where)
+    if found := _found(connection, newest.where(RUN.c.id == name), refuse) or _named_so(connection, name):
+        return _only_one(found, name, where)
     known = _found(connection, newest.limit(NAMED), tell)
     raise UnknownNameError(
         f"there is no run {name!r}",
@@ -85,6 +78,19 @@ def run(connection: Connection, name: str, where: str, selection: Selection, tel
         if known
         else NOTHING_YET,
     )
+
+
+def _named_so(connection: Connection, name: str) -> list[RunRecord]:
+    """Return the newest runs whose id begins or ends so, or whose label it is; some, where there are many."""
+    if not name:
+        return []
+    part = or_(
+        RUN.c.id.startswith(name, autoescape=True),
+        RUN.c.id.endswith(name, autoescape=True),
+        RUN.c.id.in_(labelled(connection, name)),
+    )
+    newest = select(RUN).order_by(*NEWEST_FIRST)
+    return _found(connection, newest.where(part).limit(NAMED + 1), refuse)
 
 
 def _found(connection: Connection, query: Select[Any], tell: Tell) -> list[RunRecord]:
@@ -145,8 +151,8 @@ def trials(
     if latency_of is None or latency_of:
         for sequence, encoded in connection.execute(columns.order_by(*IN_ORDER)).all():
             histograms[sequence].append(encoded)
-    found = connection.execute(query).all()
-    return [trial_of(row, tuple(histograms[row.sequence])) for row in found]
+    latency_hdr = {sequence: tuple(found) for sequence, found in histograms.items()}
+    return trials_of(connection.execute(query).all(), latency_hdr)
 
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:
@@ -161,7 +167,7 @@ def trials_with_negative_loss(connection: Connection, run: str) -> list[TrialRec
     """Return the trials of a run that a former version stored with more frames received than sent, as they can be."""
     negative = cast(TRIAL.c.directions, Text).like('%"lost": -%')
     query = select(*TRIAL_COLUMNS).where(TRIAL.c.run == run).where(negative).order_by(TRIAL.c.sequence)
-    return [trial_of(row, ()) for row in connection.execute(query).all()]
+    return trials_of(connection.execute(query).all())
 
 
 def facts(connection: Connection, run: str) -> list[FactRecord]:

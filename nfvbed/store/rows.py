@@ -1,23 +1,17 @@
 """Records to rows of the tables and back."""
 
 import re
-from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import JSON, Connection, RowMapping, Table, Text, cast
+from sqlalchemy import Connection, RowMapping, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.records.results import ResultRecord
-from nfvbed.store.damage import parsed, rebuilt
-from nfvbed.store.schema import TRIAL
+from nfvbed.store.damage import rebuilt
 
-TRIAL_COLUMNS: Final = tuple(cast(c, Text).label(c.name) if isinstance(c.type, JSON) else c for c in TRIAL.c)
-"""What `trial_of` is given: nested values as the text that they are stored as, parsed without the database's layers."""
 _BYTES: Final = re.compile("[0-9]{1,6}")
 """A frame size as it is stored, where it is one size."""
-_NAMES: Final = tuple(column.name for column in TRIAL.c)
-_NESTED: Final = tuple(column.name for column in TRIAL.c if isinstance(column.type, JSON))
 
 
 def trial_row(trial: TrialRecord) -> dict[str, Any]:
@@ -31,21 +25,6 @@ def histogram_rows(trial: TrialRecord) -> list[dict[str, Any]]:
         {"run": trial.run, "sequence": trial.sequence, "direction": direction, "encoded": encoded}
         for direction, encoded in enumerate(trial.latency_hdr)
     ]
-
-
-def trial_of(row: Sequence[Any], latency_hdr: Sequence[str | None]) -> TrialRecord:
-    """Return the trial that a row holds.
-
-    Args:
-        row: the values of `TRIAL_COLUMNS`.
-        latency_hdr: its histograms, in the order of directions.
-    """
-    values = dict(zip(_NAMES, row, strict=True))
-    for name in _NESTED:
-        if values[name] is not None:
-            values[name] = parsed(values[name])
-    values["latency_hdr"] = latency_hdr
-    return rebuilt(TrialRecord, values, "trial", ("run", "sequence"))
 
 
 def cell_row(cell: CellRecord, position: int) -> dict[str, Any]:

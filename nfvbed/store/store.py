@@ -22,7 +22,7 @@ from nfvbed.store import annotating, queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
 from nfvbed.store.connect import Location, connect, faults, locate, written_out
-from nfvbed.store.damage import RowError
+from nfvbed.store.damage import RowError, refuse
 from nfvbed.store.lock import LockHolder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.readonly import FileReader, back_up, back_up_to, may_write
@@ -346,7 +346,7 @@ class Store:
             DamagedError: the value is not what its hash says.
         """
         with self._transaction("a value that a result refers to cannot be read") as connection:
-            found = queries.blob(connection, sha256)
+            found = queries.blobs(connection, (sha256,), refuse).get(sha256)
         if found is None:
             raise StoreError(
                 "a value that a result refers to is missing",
@@ -358,12 +358,12 @@ class Store:
 
     def find_blob(self, sha256: str) -> Any:
         """Return a kept value, as JSON has it; None: there is none of that hash, or it is damaged, which is told."""
+        return self.find_blobs((sha256,)).get(sha256)
+
+    def find_blobs(self, hashes: Collection[str]) -> dict[str, Any]:
+        """Return kept values by their hashes; what is not there, or is damaged, which is told, is left out."""
         with self._transaction("a value that a result refers to could not be read") as connection:
-            try:
-                return queries.blob(connection, sha256)
-            except RowError as error:
-                self._tell(error)
-                return None
+            return queries.blobs(connection, hashes, self._tell)
 
     def leave_out(self, run: str, error: DamagedError) -> None:
         """Tell that a run is left out of what many runs are read for, as it cannot be read."""

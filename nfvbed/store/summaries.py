@@ -22,9 +22,10 @@ from sqlalchemy import (
 from nfvbed.records import CellRole, Preset, Record, RunRecord, Status, TrialRecord
 from nfvbed.records.selection import Selection
 from nfvbed.store.damage import RowError, Tell, readable, rebuilt
-from nfvbed.store.rows import TRIAL_COLUMNS, run_of, trial_of
+from nfvbed.store.rows import run_of
 from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL
 from nfvbed.store.selecting import only
+from nfvbed.store.trialcolumns import TRIAL_COLUMNS, trials_of
 
 _STATUSES: Final = frozenset(Status)
 
@@ -117,7 +118,7 @@ def trials_page(connection: Connection, run: str, cell: str | None, part: Part) 
     """Return some trials without their histograms, in the order of their sequence, and how many there are."""
     wanted = (TRIAL.c.run == run,) if cell is None else (TRIAL.c.run == run, TRIAL.c.cell == cell)
     query = select(*TRIAL_COLUMNS).where(*wanted).order_by(TRIAL.c.sequence).limit(part.limit).offset(part.offset)
-    found = [trial_of(row, ()) for row in connection.execute(query)]
+    found = trials_of(connection.execute(query).all())
     return found, connection.execute(select(func.count()).select_from(TRIAL).where(*wanted)).scalar_one()
 
 

@@ -50,13 +50,20 @@ class Form:
     most: int
 
 
-def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...], compared: Sequence[RunRecord] = ()) -> Form:
+def form_of(
+    source: Source,
+    asked: ComparisonQuery,
+    shown: tuple[str, ...],
+    compared: Sequence[RunRecord] = (),
+    measured: tuple[str, ...] = (),
+) -> Form:
     """Return the form with what was asked for.
 
     Args:
         asked: what the URL asks for.
         shown: variants of the comparison; empty where there is none yet.
         compared: its runs, which are not looked for again.
+        measured: the variants of these runs.
     """
     newest_known, _ = source.store.runs_page(Part(limit=KNOWN), MEASURED)
     newest = newest_known[:OFFERED]
@@ -65,7 +72,7 @@ def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...], comp
     newest_ids = {run.id for run in newest}
     known_by_id = {run.id: run for run in (*newest, *compared)}
     listed = [*newest, *(known_by_id.get(run) or source.run(run) for run in ids if run not in newest_ids)]
-    known = source.variants_of(ids)
+    known = measured or source.variants_of(ids)
     return Form(
         runs=tuple(Option(run.id, run_text(run, marks.get(run.id, Marks())), run.id in ids) for run in listed),
         known=_completions(newest_known, marks),

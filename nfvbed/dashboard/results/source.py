@@ -127,11 +127,12 @@ class Source:
             UsageError: there are too many settings.
         """
         ids = self.named(runs)
-        known = self.variants_of(ids)
+        of_runs = {run: self.store.variants(run) for run in ids}
+        known = tuple(dict.fromkeys(name for names in of_runs.values() for name in names))
         shown = variants or known
         if baseline in known and baseline not in shown:
             shown = (*shown, baseline)
-        settings = [(run, name) for run in ids for name in self.store.variants(run) if name in shown]
+        settings = [(run, name) for run, names in of_runs.items() for name in names if name in shown]
         if len(settings) > MOST_SETTINGS:
             raise UsageError(
                 f"at most {MOST_SETTINGS} settings are compared at once",
