@@ -1,6 +1,7 @@
 """Runs in, one comparison out: rows over all placement states, and their differences to a baseline."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from nfvbed.compare.advice.advice import Advice, advice_for
@@ -24,7 +25,7 @@ from nfvbed.compare.rows.labelling import analyse_trials
 from nfvbed.compare.rows.paced import alone_at, common_loads
 from nfvbed.compare.rows.placement import MIXED, PLACEMENT_RULE, SINGLE, Placement
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.compare.rows.summary import CellSummary, SummaryOptions, summarise, take_census
+from nfvbed.compare.rows.summary import CellSummary, SummaryOptions, summarise, summarise_rate_alone, take_census
 from nfvbed.compare.rows.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.rows.testwarnings import with_derived
 from nfvbed.compare.rows.visits import ALL_STATES, LabelledTrial
@@ -182,24 +183,12 @@ def compare(data: Sequence[RunData], options: ComparisonOptions | None = None) -
     if not data:
         raise UsageError("there is no run to compare", fix="nfvbed run EXPERIMENT")
     _require_one_kind(data)
-    hosts = _hosts(data)
-    placements = {
-        host: analyse_trials([(entry.run.id, trial) for entry in runs for trial in entry.trials])
-        for host, runs in hosts
-    }
-    labels = _labels(hosts, placements)
+    states = _states_of(data)
+    hosts, placements, labels, ends = states.hosts, states.placements, states.labels, states.ends
     choices = {host: _choose(runs, placements[host], labels, options) for host, runs in hosts}
     names = {host: choice.name for host, choice in choices.items()}
-    ends = _ends(hosts, placements)
-    summaries = [
-        row
-        for entry in data
-        for row in _summaries(entry, placements[entry.run.host_hash].classes, labels, ends, options)
-    ]
-    ceilings = tuple(row for row in summaries if row.role is not CellRole.SUBJECT)
     rigs = {key: rig for entry in data for key, rig in entry.rigs.items()}
-    subjects = tuple(row for row in summaries if row.role is CellRole.SUBJECT)
-    rows = with_limits(_chosen(subjects, options.variants), ceilings, among=subjects)
+    rows, ceilings = _rows(data, states, options)
     baseline = choose_baseline(rows, options.baseline)
     differences = find_differences(rows, baseline, rigs, options.rules)
     tests = with_derived(_placed(data, labels, names, options), options.rules, {(row.run, row.cell) for row in rows})
@@ -223,6 +212,46 @@ def compare(data: Sequence[RunData], options: ComparisonOptions | None = None) -
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
+
+
+def rows_of(data: RunData, options: ComparisonOptions) -> tuple[CellSummary, ...]:
+    """Return the rows that `compare` has of one run, with their limits; nothing is judged between them."""
+    return _rows((data,), _states_of((data,)), options)[0]
+
+
+@dataclass(frozen=True)
+class _States:
+    """The states of the hosts of several runs."""
+
+    hosts: list[tuple[str, list[RunData]]]
+    placements: dict[str, Placement]
+    labels: Labels
+    ends: EndsOfTrials
+
+
+def _states_of(data: Sequence[RunData]) -> _States:
+    hosts = _hosts(data)
+    placements = {
+        host: analyse_trials([(entry.run.id, trial) for entry in runs for trial in entry.trials])
+        for host, runs in hosts
+    }
+    return _States(hosts, placements, _labels(hosts, placements), _ends(hosts, placements))
+
+
+def _rows(
+    data: Sequence[RunData], states: _States, options: ComparisonOptions
+) -> tuple[tuple[CellSummary, ...], tuple[CellSummary, ...]]:
+    """Return the rows that are shown, with their limits, and the ceilings."""
+    summaries = [
+        row
+        for entry in data
+        for row in _summaries(
+            entry, states.placements[entry.run.host_hash].classes, states.labels, states.ends, options
+        )
+    ]
+    ceilings = tuple(row for row in summaries if row.role is not CellRole.SUBJECT)
+    subjects = tuple(row for row in summaries if row.role is CellRole.SUBJECT)
+    return with_limits(_chosen(subjects, options.variants), ceilings, among=subjects), ceilings
 
 
 def _require_one_kind(data: Sequence[RunData]) -> None:
@@ -343,11 +372,8 @@ def _summaries(
     )
     trials = _by_cell(entry, labels, ends)
     for cell in entry.cells:
-        own = trials[cell.id]
-        if cell.role is CellRole.SUBJECT and options.variants and cell.variant not in options.variants:
-            # It is not shown. Its rate may refute a ceiling.
-            own = [labelled for labelled in own if labelled.trial.preset is Preset.MRR]
-        yield summarise(entry, cell, own, view)
+        is_shown = cell.role is not CellRole.SUBJECT or not options.variants or cell.variant in options.variants
+        yield (summarise if is_shown else summarise_rate_alone)(entry, cell, trials[cell.id], view)
 
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: ComparisonOptions) -> ClassChoice:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -123,6 +124,7 @@ class Layout:
         return tuple(sorted(end.port for end in ends if end.vnf == vnf))
 
 
+@lru_cache(maxsize=64)
 def layout(name: str) -> Layout:
     """Return the layout of a topology.
 

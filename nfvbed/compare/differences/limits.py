@@ -16,7 +16,7 @@ That a generator was busy while the switch was not full is decided for every tri
 it, and so is a full wire. They bound the median when more than half of the trials carry them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Final
 
@@ -25,7 +25,7 @@ from nfvbed.compare.rows.summary import CellSummary, ExceededCeiling, Limit, Rat
 from nfvbed.compare.rows.visits import pair
 from nfvbed.compare.samples.ranks import signed_rank
 from nfvbed.compare.samples.statistics import LEVEL, Interval, median_interval
-from nfvbed.compare.verdict import Bounds
+from nfvbed.compare.verdict import Bounds, Pair
 from nfvbed.records import CellRole, Preset, QualityWarning
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import NATIVE
@@ -62,7 +62,8 @@ class _Shares:
     """Rates as fractions of ceilings, each reckoned once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str, str], RateShare | None] = {}
+        self._known: dict[_Both, RateShare | None] = {}
+        self._pairs: dict[_Both, tuple[Pair, ...]] = {}
 
     def of(self, row: CellSummary, ceiling: CellSummary | None) -> RateShare | None:
         """Return `share_of` of them."""
@@ -70,12 +71,31 @@ class _Shares:
             return None
         key = row.run, row.cell, ceiling.run, ceiling.cell
         if key not in self._known:
-            self._known[key] = share_of(row, ceiling)
+            self._known[key] = _share_of(row, ceiling, self._pairs_of(row, ceiling))
         return self._known[key]
 
+    def may_lie_above(self, row: CellSummary, ceiling: CellSummary) -> bool:
+        """Return whether a row may lie above a ceiling with its whole interval.
 
+        The interval lies between averages of the rounds' ratios: where none of these is above 1 it is not either, and
+        need not be reckoned. Most rows are far below theirs.
+        """
+        pairs = self._pairs_of(row, ceiling)
+        return not pairs or any(entry.log_ratio > 0 for entry in pairs)
+
+    def _pairs_of(self, row: CellSummary, ceiling: CellSummary) -> tuple[Pair, ...]:
+        key = row.run, row.cell, ceiling.run, ceiling.cell
+        if key not in self._pairs:
+            self._pairs[key] = _rounds_of(row, ceiling)
+        return self._pairs[key]
+
+
+_Both = tuple[str, str, str, str]
+"""Run and cell of a row, and those of a ceiling."""
 Refuted = dict[tuple[object, ...], CellSummary]
 """Ceilings that a row lies above, by what they are a ceiling of, with that row."""
+Ceilings = Mapping[tuple[object, ...], Sequence[CellSummary]]
+"""Measured ceilings by role and by what rows they are for."""
 
 
 def with_limits(
@@ -88,15 +108,16 @@ def with_limits(
         ceilings: those of all runs; a ceiling of another run, path or traffic is passed over.
         among: the subjects of all runs, each of which may lie above a ceiling; None: they are the rows.
     """
+    known, shares = _ceilings_by_use(ceilings), _Shares()
     refuted: Refuted = {}
-    shares = _Shares()
     for row in rows if among is None else among:
         for role in KINDS:
-            ceiling = _matching(row, ceilings, role)
-            share = shares.of(row, ceiling)
-            if ceiling is not None and share is not None and _lies_above(share.interval):
-                refuted.setdefault(_path(ceiling), row)
-    return tuple(_with_limits(row, ceilings, refuted, shares) for row in rows)
+            ceiling = _matching(row, known, role)
+            if ceiling is not None and shares.may_lie_above(row, ceiling):
+                share = shares.of(row, ceiling)
+                if share is not None and _lies_above(share.interval):
+                    refuted.setdefault(_path(ceiling), row)
+    return tuple(_with_limits(row, known, refuted, shares) for row in rows)
 
 
 def bounds_of(candidate: CellSummary, baseline: CellSummary, scope: Scope | None) -> Bounds:
@@ -124,9 +145,19 @@ def share_of(row: CellSummary, ceiling: CellSummary | None) -> RateShare | None:
 
     Rounds that both have are paired; without any, the intervals of both sides are divided.
     """
-    if row.mrr is None or ceiling is None or ceiling.mrr is None or not ceiling.mrr.median_pps:
+    return None if ceiling is None else _share_of(row, ceiling, _rounds_of(row, ceiling))
+
+
+def _rounds_of(row: CellSummary, ceiling: CellSummary) -> tuple[Pair, ...]:
+    """Return the rounds that a row and a ceiling have in common."""
+    if row.mrr is None or ceiling.mrr is None or row.run != ceiling.run:
+        return ()
+    return pair(row.mrr.visits, ceiling.mrr.visits)
+
+
+def _share_of(row: CellSummary, ceiling: CellSummary, pairs: Sequence[Pair]) -> RateShare | None:
+    if row.mrr is None or ceiling.mrr is None or not ceiling.mrr.median_pps:
         return None
-    pairs = pair(row.mrr.visits, ceiling.mrr.visits) if row.run == ceiling.run else ()
     if not pairs:
         ratio, interval = row.mrr.median_pps / ceiling.mrr.median_pps, _quotient(row.mrr.interval, ceiling.mrr.interval)
         return RateShare(ratio=ratio, interval=interval, ceiling_pps=ceiling.mrr.median_pps)
@@ -151,7 +182,7 @@ def _lies_above(interval: Interval | None) -> bool:
     return interval is not None and interval.low > (1 + WITHIN if interval.is_range else 1)
 
 
-def _with_limits(row: CellSummary, ceilings: Sequence[CellSummary], refuted: Refuted, shares: _Shares) -> CellSummary:
+def _with_limits(row: CellSummary, ceilings: Ceilings, refuted: Refuted, shares: _Shares) -> CellSummary:
     if row.mrr is None:
         return row
     matching = {role: _matching(row, ceilings, role) for role in KINDS}
@@ -218,20 +249,28 @@ def _at_ceiling(ceiling: CellSummary, kind: QualityWarning, share: RateShare | N
     return limit, low > 1 - WITHIN
 
 
-def _matching(row: CellSummary, ceilings: Sequence[CellSummary], role: CellRole) -> CellSummary | None:
+def _ceilings_by_use(ceilings: Sequence[CellSummary]) -> Ceilings:
+    found: dict[tuple[object, ...], list[CellSummary]] = {}
+    for cell in ceilings:
+        if cell.mrr is not None:
+            found.setdefault(_use(cell, cell.role), []).append(cell)
+    return found
+
+
+def _use(cell: CellSummary, role: CellRole) -> tuple[object, ...]:
+    """Return what a row and a ceiling of that role have in common."""
+    return *_path(cell, role), cell.placement_class, cell.frame_size, cell.flows, cell.bidirectional
+
+
+def _matching(row: CellSummary, ceilings: Ceilings, role: CellRole) -> CellSummary | None:
     """Find the measured ceiling of the same run, path and traffic; the same topology is preferred.
 
     A path that begins or ends at a VNF has no ceiling.
     """
     if layout(row.topology).one_way or (role is CellRole.REFERENCE and not row.io_path):
         return None
-
-    def key(cell: CellSummary) -> tuple[object, ...]:
-        return *_path(cell, role), cell.placement_class, cell.frame_size, cell.flows, cell.bidirectional
-
-    fitting = [cell for cell in ceilings if cell.role is role and cell.mrr is not None and key(cell) == key(row)]
-    fitting.sort(key=lambda cell: (cell.topology != row.topology, cell.cell))
-    return fitting[0] if fitting else None
+    fitting = ceilings.get(_use(row, role), ())
+    return min(fitting, key=lambda cell: (cell.topology != row.topology, cell.cell), default=None)
 
 
 def _path(cell: CellSummary, role: CellRole | None = None) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ far for a twentieth of the time leaves that state twenty times as fast as it ent
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,12 +53,11 @@ def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> C
         return Changes(0.0, 0.0)
     hidden, whole, per_s = 0.0, 0, 0.0
     for name in sorted({name for before, after, _ in seen for name in (before, after)}):
-        inside = [(before == name, after == name, duration) for before, after, duration in seen]
-        fit = _fit(Counter((first, last, float(f"{duration:.3g}")) for first, last, duration in inside))
-        share = float(np.mean([[first, last] for first, last, _ in inside]))
+        fit = _fit(_counts(seen, name))
+        share = sum((before == name) + (after == name) for before, after, _ in seen) / (2 * len(seen))
         per_s += share * fit.leaving_per_s
         if name:
-            staying = np.array([duration for first, last, duration in inside if first and last])
+            staying = np.array([duration for before, after, duration in seen if before == after == name])
             hidden += float(_left_and_back(fit, staying).sum())
             whole += len(staying)
     return Changes(hidden / whole if whole else 0.0, per_s)
@@ -91,7 +91,7 @@ class ChangesOfHost:
         Args:
             trials: class of both ends, and duration in s, of each.
         """
-        known = Counter((name, float(f"{duration:.3g}")) for name, duration in trials if name in self._likely)
+        known = Counter((name, _rounded(duration)) for name, duration in trials if name in self._likely)
         if not known:
             return HiddenPart(0.0, 0.0)
         total = sum(known.values())
@@ -106,11 +106,21 @@ class ChangesOfHost:
 
 def _likely(seen: Sequence[tuple[str, str, float]], name: str) -> tuple[_Fit, NDArray[np.float64]]:
     """Return the best fit of a class, and all (leaving, returning) that the trials do not speak against."""
-    counts = Counter((before == name, after == name, float(f"{duration:.3g}")) for before, after, duration in seen)
+    counts = _counts(seen, name)
     speed, share, likelihood = _likelihood(counts)
     leaving, returning = speed * (1 - share), speed * share
     within = likelihood >= likelihood.max() - LOG_LIKELIHOOD_BELOW
     return _fit(counts), np.stack([leaving[within], returning[within]])
+
+
+def _counts(seen: Sequence[tuple[str, str, float]], name: str) -> Counter[tuple[bool, bool, float]]:
+    return Counter((before == name, after == name, _rounded(duration)) for before, after, duration in seen)
+
+
+@lru_cache(maxsize=65_536)
+def _rounded(duration_s: float) -> float:
+    """Return a duration to three figures; one comparison asks for each trial's several times."""
+    return float(f"{duration_s:.3g}")
 
 
 def _left_and_back_of(rates: NDArray[np.float64], duration_s: float) -> NDArray[np.float64]:

@@ -1,11 +1,11 @@
 """What a row cost: cores kept busy, and cycles per packet."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median as exact_median
 from typing import Final, Literal
 
-from nfvbed.records import NOT_SEPARABLE, Record, Role, TrialRecord
+from nfvbed.records import NOT_SEPARABLE, Record, Role, Separable, TrialRecord
 
 Share = float | Literal["not-separable"] | None
 """A fraction of cores; None where nothing was recorded."""
@@ -79,17 +79,14 @@ def _median_or_word(values: Sequence[Share]) -> Share:
 def busy_cores(trials: Sequence[TrialRecord], role: Role) -> Share:
     """Return the cores that a role kept busy, median of trials."""
 
-    def of_trial(trial: TrialRecord) -> Share:
-        parts = [entry.busy_ns for entry in trial.cpu if entry.role is role]
-        if NOT_SEPARABLE in parts:
-            return NOT_SEPARABLE
-        return sum(part for part in parts if isinstance(part, int)) / trial.duration_ns if parts else None
-
-    return _median_or_word(_each(trials, of_trial))
+    busy_ns = ((trial, [entry.busy_ns for entry in trial.cpu if entry.role is role]) for trial in trials)
+    return _median_or_word([_cores_of(trial, parts) for trial, parts in busy_ns if parts])
 
 
-def _each(trials: Sequence[TrialRecord], measure: Callable[[TrialRecord], Share]) -> list[Share]:
-    return [measure(trial) for trial in trials]
+def _cores_of(trial: TrialRecord, busy_ns: Sequence[Separable]) -> Share:
+    if NOT_SEPARABLE in busy_ns:
+        return NOT_SEPARABLE
+    return sum(part for part in busy_ns if isinstance(part, int)) / trial.duration_ns
 
 
 def cycles_per_packet(trials: Sequence[TrialRecord]) -> tuple[Share, str]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from nfvbed.compare.rows.changes import ChangesOfHost, Ends
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.records import Preset, Record, Status, TrialRecord
+from nfvbed.records import Preset, Record, Status
 from nfvbed.records.results import ResultRecord
 from nfvbed.units import NS_PER_S
 
@@ -37,44 +37,42 @@ def hidden_shares(runs: Sequence[RunData], ends: EndsOfTrials) -> tuple[HiddenSh
     Args:
         runs: those of one host.
     """
-    ended = [(entry.run.id, trial) for entry in runs for trial in entry.trials if trial.status is Status.OK]
-    seen = [ends.get((run, trial.sequence)) for run, trial in ended]
-    of_host = ChangesOfHost(seen, [_s(trial) for _, trial in ended])
+    seen: list[_Seen] = []
+    groups = [(entry.run.id, _groups(entry, ends, seen)) for entry in runs]
+    of_host = ChangesOfHost([end for end, _ in seen], [duration for _, duration in seen])
     found = []
-    for entry in runs:
-        for (cell, test), trials in _groups(entry).items():
-            both = [(ends.get((entry.run.id, trial.sequence)), _s(trial)) for trial in trials]
-            whole = [(end[0], duration) for end, duration in both if end is not None and end[0] and end[0] == end[1]]
+    for run, of_run in groups:
+        for (cell, test), trials in of_run.items():
+            whole = [(end[0], duration) for end, duration in trials if end is not None and end[0] and end[0] == end[1]]
+            if not whole:
+                continue
             part = of_host.hidden_in(whole)
-            found += [
-                HiddenShare(
-                    run=entry.run.id,
-                    cell=cell,
-                    test=test,
-                    trials=len(whole),
-                    estimated=round(part.estimated, 6),
-                    at_most=round(part.at_most, 6),
-                )
-            ] * bool(whole)
+            estimated, at_most = round(part.estimated, 6), round(part.at_most, 6)
+            found.append(
+                HiddenShare(run=run, cell=cell, test=test, trials=len(whole), estimated=estimated, at_most=at_most)
+            )
     return tuple(found)
 
 
-def _groups(entry: RunData) -> dict[tuple[str, str], list[TrialRecord]]:
-    """Return the trials of each row and test."""
-    found: dict[tuple[str, str], list[TrialRecord]] = {}
+_Seen = tuple[Ends | None, float]
+"""The classes of a trial's ends, and its duration in s."""
+
+
+def _groups(entry: RunData, ends: EndsOfTrials, seen: list[_Seen]) -> dict[tuple[str, str], list[_Seen]]:
+    """Return what each row and test saw of the host; what any trial saw is added to `seen`."""
+    run = entry.run.id
+    found: dict[tuple[str, str], list[_Seen]] = {}
     results: dict[str, list[ResultRecord]] = {}
     for result in entry.results:
         results.setdefault(result.cell, []).append(result)
     for trial in entry.trials:
         if trial.status is not Status.OK:
             continue
+        saw = ends.get((run, trial.sequence)), trial.duration_ns / NS_PER_S
+        seen.append(saw)
         mine = results.get(trial.cell, [])
         of_test = (result.test for result in mine if result.holds(trial.sequence))
         test = MRR if trial.preset in OF_ROWS else next(of_test, None)
         if test is not None:
-            found.setdefault((trial.cell, test), []).append(trial)
+            found.setdefault((trial.cell, test), []).append(saw)
     return found
-
-
-def _s(trial: TrialRecord) -> float:
-    return trial.duration_ns / NS_PER_S

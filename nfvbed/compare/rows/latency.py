@@ -1,6 +1,7 @@
 """Latency of paced trials: HdrHistograms merged, never percentiles averaged."""
 
 import base64
+import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,11 +11,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from hdrh.codec import (
+    V2_COMPRESSION_COOKIE_BASE,
+    V2_ENCODING_COOKIE_BASE,
     HdrCookieException,
-    HdrHistogramEncoder,
     HdrHistogramSettingsException,
     HdrLengthException,
+    get_cookie_base,
 )
+from hdrh.codec import decode as decode_counts
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import DamagedError
@@ -30,8 +34,10 @@ SURELY_SMALL: Final = 8_192
 """Characters: what they unfold into is 6 MB at most."""
 MOST_UNFOLDED: Final = 1_000_000
 """Bytes; a histogram with a count in each of its buckets has a quarter."""
-_COOKIE_BYTES: Final = 8
+_COMPRESSED: Final = struct.Struct(">II")
 """Before what is compressed: a cookie and a length."""
+_HEADER: Final = struct.Struct(">IIIIQQd")
+"""Before the counts: a cookie, their length, an offset, significant figures, least and greatest value, a ratio."""
 
 Counts = npt.NDArray[np.int64]
 """Frames by bucket from the lowest on, of histograms with the limits above."""
@@ -44,6 +50,7 @@ _NO_HISTOGRAM: Final = (
     OverflowError,
     RuntimeError,
     ValueError,
+    struct.error,
     zlib.error,
 )
 """What hdrh raises for other text; they have no common base. binascii's error is a ValueError."""
@@ -200,10 +207,10 @@ def mean_latency_ns(encoded: Iterable[str]) -> float | None:
 
 def _merge(encoded: Iterable[str]) -> Counts:
     """Return the counts of all, up to the highest bucket that is used: most of them end in the lowest quarter."""
-    merged, used = np.zeros(_scale().counts_len, np.int64), 0
-    for text in encoded:
-        with _refused():
-            used = max(used, _add(merged, text))
+    merged, used, decoder = np.zeros(_scale().counts_len, np.int64), 0, _Decoder()
+    with _refused():
+        for text in encoded:
+            used = max(used, decoder.add_to(merged, text))
     return merged[:used]
 
 
@@ -228,30 +235,61 @@ def _require_small(text: str) -> None:
     """
     if len(text) <= SURELY_SMALL:
         return
+    _unfolded(base64.b64decode(text))
+
+
+def _unfolded(packed: bytes) -> bytes:
+    """Return what is compressed in a histogram.
+
+    Raises:
+        ValueError: it becomes more than any histogram has.
+    """
     unfolding = zlib.decompressobj()
-    unfolding.decompress(base64.b64decode(text)[_COOKIE_BYTES:], MOST_UNFOLDED)
+    found = unfolding.decompress(packed[_COMPRESSED.size :], MOST_UNFOLDED)
     if unfolding.unconsumed_tail:
         raise ValueError(f"it unfolds into more than {MOST_UNFOLDED:,} bytes")
+    if not unfolding.eof:
+        raise ValueError("what is compressed in it has no end")
+    return found
 
 
-def _add(merged: Counts, text: str) -> int:
-    """Decode a histogram, add its counts, and return how many buckets they take.
+class _Decoder:
+    """Decodes histograms into one array: hdrh makes objects and an array of all buckets for each, which takes longer.
 
-    No object is made of it, which takes longer and is freed late.
+    It checks what `HdrHistogramEncoder.decode` does; the counts are decoded by the same function of hdrh.
     """
-    _require_small(text)
-    payload = HdrHistogramEncoder.decode(text)
-    header = payload.payload
-    limits = header.lowest_trackable_value, header.highest_trackable_value, header.significant_figures
-    if limits != (1, HIGHEST_NS, SIGNIFICANT_FIGURES):
-        other = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
-        other.decode_and_add(text)
-        merged += np.frombuffer(other.encoder.get_counts(), np.int64)
-        return len(merged)
-    found = payload.init_counts(len(merged))
-    used = int(found["max_nonzero_index"]) + 1 if found["total"] else 0
-    merged[:used] += np.frombuffer(payload.get_counts(), np.int64, used)
-    return used
+
+    def __init__(self) -> None:
+        self._counts: Counts = np.zeros(_scale().counts_len, np.int64)
+        self._address = self._counts.ctypes.data
+
+    def add_to(self, merged: Counts, text: str) -> int:
+        """Add a histogram's counts, and return how many buckets they take."""
+        packed = base64.b64decode(text)
+        cookie, length = _COMPRESSED.unpack_from(packed)
+        if get_cookie_base(cookie) != V2_COMPRESSION_COOKIE_BASE or length != len(packed) - _COMPRESSED.size:
+            raise HdrCookieException(f"cookie {cookie:x}, length {length}")
+        unfolded = _unfolded(packed)
+        cookie, _, _, *limits, _ = _HEADER.unpack_from(unfolded)
+        if get_cookie_base(cookie) != V2_ENCODING_COOKIE_BASE:
+            raise HdrCookieException(f"cookie {cookie:x}")
+        if limits != [SIGNIFICANT_FIGURES, 1, HIGHEST_NS]:
+            return _add_other(merged, text)
+        found = decode_counts(unfolded, _HEADER.size, self._address, len(merged), self._counts.itemsize)
+        if not found["total"]:
+            return 0
+        least, used = int(found["min_nonzero_index"]), int(found["max_nonzero_index"]) + 1
+        merged[least:used] += self._counts[least:used]
+        self._counts[least:used] = 0
+        return used
+
+
+def _add_other(merged: Counts, text: str) -> int:
+    """Add the counts of a histogram with other limits."""
+    other = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+    other.decode_and_add(text)
+    merged += np.frombuffer(other.encoder.get_counts(), np.int64)
+    return len(merged)
 
 
 def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:

@@ -83,7 +83,7 @@ def summarise_rate(entries: Sequence[LabelledTrial], frame_size: FrameSize, clas
 
 def total(trials: Iterable[TrialRecord], count: str) -> int:
     """Sum a count of frames over all directions of trials."""
-    return sum(getattr(direction, count) for trial in trials for direction in trial.directions)
+    return sum([getattr(direction, count) for trial in trials for direction in trial.directions])
 
 
 def _class_rates(entries: Sequence[LabelledTrial], classes: Sequence[str]) -> Iterable[ClassRate]:

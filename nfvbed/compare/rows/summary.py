@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -226,15 +226,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
     cycles, source = cycles_per_packet(maximum)
     unused = 0 if view.placement_class == ALL_STATES else census.mixed
     return CellSummary(
-        **{name: getattr(cell, name) for name in _OF_THE_CELL},
-        run=data.run.id,
-        cell=cell.id,
-        ports=data.ports_of(cell),
-        io_path=data.io_path_of(cell),
-        sessions=data.sessions_of(cell),
-        neighbour=data.neighbour_of(cell),
-        host_hash=data.run.host_hash,
-        placement_class=view.placement_class,
+        **_of_the_cell(data, cell, view),
         status=status,
         reason=reason,
         mrr=mrr,
@@ -251,6 +243,51 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         notes=(*_notes(cell, pace), *_sessions_note(data, cell), *_neighbour_note(data, cell), *_roundings(maximum)),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
+
+
+def summarise_rate_alone(
+    data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: SummaryOptions
+) -> CellSummary:
+    """Return the summary of a cell that is not shown: of its trials it has the rate, which may refute a ceiling.
+
+    Args:
+        trials: those of the cell, or those at maximum load alone.
+    """
+    used = [
+        entry
+        for entry in trials
+        if entry.trial.preset is Preset.MRR
+        and entry.trial.status is Status.OK
+        and cell.status is not Status.FAILED
+        and _is_shown(entry.label, cell, view)
+    ]
+    return CellSummary(
+        **_of_the_cell(data, cell, view),
+        status=cell.status,
+        reason=cell.reason,
+        mrr=summarise_rate(used, cell.frame_size, view.classes) if used else None,
+        paced=None,
+        cpu=CpuUse(),
+        cycles_per_packet=None,
+        cycles_source="",
+        engine="",
+        census=Census(by_class={}, mixed=0, not_ok=0),
+        simulated=cell.simulated,
+    )
+
+
+def _of_the_cell(data: RunData, cell: CellRecord, view: SummaryOptions) -> dict[str, Any]:
+    """Return the fields of a row that its trials have no part in."""
+    return {name: getattr(cell, name) for name in _OF_THE_CELL} | {
+        "run": data.run.id,
+        "cell": cell.id,
+        "ports": data.ports_of(cell),
+        "io_path": data.io_path_of(cell),
+        "sessions": data.sessions_of(cell),
+        "neighbour": data.neighbour_of(cell),
+        "host_hash": data.run.host_hash,
+        "placement_class": view.placement_class,
+    }
 
 
 def _is_shown(label: str, cell: CellRecord, view: SummaryOptions) -> bool:

@@ -13,7 +13,6 @@ levelled pair is the mean of the ratios in both classes. A host that changes oft
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from math import exp, log
 from statistics import fmean
 from typing import Final
@@ -88,8 +87,8 @@ def visits_of(trials: Sequence[LabelledTrial], classes: Sequence[str]) -> tuple[
 
 
 def _visit(number: int, entries: Sequence[LabelledTrial], classes: Sequence[str]) -> Visit:
-    received = sum(way.received for entry in entries for way in entry.trial.directions)
-    duration_ns = sum(entry.trial.duration_ns for entry in entries)
+    received = sum([way.received for entry in entries for way in entry.trial.directions])
+    duration_ns = sum([entry.trial.duration_ns for entry in entries])
     rates: dict[str, list[float]] = {name: [] for name in classes if name != MIXED}
     for entry in entries:
         if entry.label in rates:
@@ -102,7 +101,7 @@ def _visit(number: int, entries: Sequence[LabelledTrial], classes: Sequence[str]
         },
         trials=len(entries),
         short_trials=tuple(
-            ShortTrial(rate_pps=float(entry.trial.forwarded_rate_pps), ends=entry.ends) for entry in entries
+            [ShortTrial(rate_pps=float(entry.trial.forwarded_rate_pps), ends=entry.ends) for entry in entries]
         ),
         renewed=entries[0].trial.renewed,
     )
@@ -116,9 +115,16 @@ def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, .
     where the classes of their ends are known.
     """
     others = {visit.round: visit for visit in baseline}
-    # Most rounds have a class in common: then nothing is levelled.
-    effects = cache(partial(class_effects, candidate, baseline))
-    return tuple(_pair(visit, others[visit.round], effects) for visit in candidate if visit.round in others)
+    found: dict[str, float] | None = None
+
+    def effects() -> Mapping[str, float]:
+        """Return the effects of classes; most rounds have a class in common, and then nothing is levelled."""
+        nonlocal found
+        if found is None:
+            found = class_effects(candidate, baseline)
+        return found
+
+    return tuple([_pair(visit, others[visit.round], effects) for visit in candidate if visit.round in others])
 
 
 def steadiness_samples(

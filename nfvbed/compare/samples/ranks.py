@@ -127,7 +127,13 @@ def _judge(figures: NDArray[np.float64], below: NDArray[np.float64], alpha: floa
     if outside:
         attained = 2 * float(below[outside - 1])
         interval = Interval(low=float(figures[outside - 1]), high=float(figures[-outside]), level=1 - attained)
-    return RankResult(estimate=float(np.median(figures)), interval=interval, p_value=p_value, attained=attained)
+    return RankResult(estimate=_middle(figures), interval=interval, p_value=p_value, attained=attained)
+
+
+def _middle(ordered: NDArray[np.float64]) -> float:
+    """Return the median of figures in order, which NumPy would order again."""
+    half = len(ordered) // 2
+    return float(ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2)
 
 
 @lru_cache(maxsize=64)

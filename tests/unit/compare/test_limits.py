@@ -5,13 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from nfvbed.compare.comparison import compare
-from nfvbed.compare.differences.limits import WITHIN, _lies_above, bounds_of
+from nfvbed.compare.comparison import ComparisonOptions, compare
+from nfvbed.compare.differences.limits import WITHIN, _lies_above, _Shares, bounds_of, share_of
 from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.compare.rows.summary import CellSummary, Limit
+from nfvbed.compare.rows.summary import CellSummary, Limit, SummaryOptions, summarise, summarise_rate_alone
+from nfvbed.compare.rows.visits import LabelledTrial
 from nfvbed.compare.samples.ranks import Interval
-from nfvbed.compare.verdict import Bounds
+from nfvbed.compare.verdict import Bounds, Rules
 from nfvbed.records import CellRole, PortKind, Preset, QualityWarning, TrialRecord
 from nfvbed.records.results import ResultKind, ResultRecord
 from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
@@ -216,3 +217,36 @@ def test_tests_of_ceilings_are_distinguished_by_how_their_ports_are_set():
     for ports, name in (({}, "loopback vhost-user"), (ring, "loopback vhost-user-ring-256")):
         (test,) = compare([dataclasses.replace(data, results=(floor,), ports=ports)]).tests
         assert test.variant == name
+
+
+@pytest.mark.parametrize("share", [0.5, 0.98, 1.0, 1.01, 1.2])
+@pytest.mark.parametrize("rounds", [1, 4, 9])
+def test_a_ceiling_is_passed_over_only_where_no_round_is_above_it(share: float, rounds: int):
+    """What is not reckoned is what would not have refuted the ceiling."""
+    noisy = dataclasses.replace(OVS, noise=0.03, capacity={64: (10e6, 10e6)})
+    rate = 10e6 / share
+    ceiling = dataclasses.replace(CEILINGS[0], port_kind=OVS.port_kind, capacity={64: (rate, rate)})
+    found = compare([build(Scenario(systems=(noisy, ceiling), rounds=rounds, seed=round(100 * share)))])
+    (row,), (bound,) = [[one for one in rows if one.mrr] for rows in (found.rows, found.ceilings)]
+    whole, shares = share_of(row, bound), _Shares()
+    assert whole == shares.of(row, bound)
+    if not shares.may_lie_above(row, bound):
+        assert whole is not None and not _lies_above(whole.interval)
+    assert share in (0.98, 1.0, 1.01) or shares.may_lie_above(row, bound) is (share > 1)
+
+
+def test_a_row_that_is_not_shown_refutes_what_it_would_refute_if_it_were():
+    """Its rate is that of the whole row; all else of it is left out."""
+    above = dataclasses.replace(OVS, name="above", noise=0.0, capacity={64: (12e6, 12e6)})
+    below = dataclasses.replace(OVS, name="below", noise=0.0, capacity={64: (9.9e6, 9.9e6)})
+    ceiling = dataclasses.replace(CEILINGS[0], port_kind=OVS.port_kind, noise=0.0, capacity={64: (10e6, 10e6)})
+    data = build(Scenario(systems=(above, below, ceiling), common_load=True))
+    whole, part = compare([data]), compare([data], ComparisonOptions(variants=("below",), baseline="below"))
+    assert [row.variant for row in part.rows] == ["below"]
+    assert part.rows[0] == next(row for row in whole.rows if row.variant == "below")
+    assert "above/p2p/64 is above it" in part.rows[0].exceeded[0].detail
+    cell = next(cell for cell in data.cells if cell.variant == "above")
+    labelled = [LabelledTrial(trial=trial, label="single") for trial in data.trials if trial.cell == cell.id]
+    alone, row = (make(data, cell, labelled, SummaryOptions(Rules())) for make in (summarise_rate_alone, summarise))
+    assert alone.mrr == row.mrr is not None and alone.paced is None is not row.paced
+    assert (alone.point, alone.ports, alone.io_path) == (row.point, row.ports, row.io_path)
