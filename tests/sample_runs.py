@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nfvbed.compare.comparison import ComparisonOptions, compare
+from nfvbed.compare.comparison import ComparisonOptions
 from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
@@ -48,7 +48,7 @@ def began(data: RunData, at: str) -> RunData:
 
 def examined(data: RunData, rules: Rules | None = None, **around: Mapping[str, Any]) -> ExaminedRun:
     """Return a run as it is looked at for a recommendation."""
-    return ExaminedRun(data=data, comparison=compare([data], ComparisonOptions(rules=rules or Rules())), **around)
+    return ExaminedRun.of(data, ComparisonOptions(rules=rules or Rules()), **around)
 
 
 def doctor(available: Sequence[str], unsupported: Sequence[str] = (), **topics: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from nfvbed.cli.entering import open_site
 from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
-from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.needs import WITH_LATENCY, Need
 from nfvbed.compare.recommendation.recommendation import Recommendation, RecommendationRequest, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
@@ -93,9 +93,9 @@ def command(root: Path | None, store: str | None, as_json: bool, **chosen: Any) 
         runs, left_out = opened.runs(MEASURED), opened.left_out()
         host = _host(project, runs, chosen["site"], chosen["host"])
         newest = newest_of(runs, host, chosen["most"])
-        found = recommend(
-            examine_runs(opened, newest, VariantModel, chosen["margin"]), wanted, host, measures_in(project)
-        )
+        latency_of = None if wanted.need in WITH_LATENCY else ()
+        examined = examine_runs(opened, newest, VariantModel, chosen["margin"], latency_of)
+        found = recommend(examined, wanted, host, measures_in(project))
         others = [] if found.runs else _other_hosts(opened, runs)
         about = machine(described(opened, host)) if newest else ""
     if as_json:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from nfvbed.compare.comparison import compare
 from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.errors import DamagedError
 from nfvbed.records import RunRecord
@@ -59,22 +58,22 @@ def examine_runs(
     Returns:
         Those that can be read; the store reports the others.
     """
-    found = []
-    for run in runs:
-        try:
-            loaded = load(store, (run.id,), variant_model, latency_of)
-            # A recommendation rests on the latency of visits, which it reads from their trials.
-            options = make_options(loaded, {**AS_STORED, "margin": margin}).model_copy(update={"latency": False})
-            comparison = compare(loaded.data, options)
-        except DamagedError as error:
-            store.leave_out(run.id, error)
-            continue
-        found.append(
-            ExaminedRun(
-                data=loaded.data[0],
-                comparison=comparison,
-                variants=loaded.variants,
-                doctor=described(store, run.doctor_hash),
-            )
-        )
-    return tuple(found)
+    examined = (examine_run(store, run, variant_model, margin, latency_of) for run in runs)
+    return tuple(found for found in examined if found is not None)
+
+
+def examine_run(
+    store: "Store",
+    run: RunRecord,
+    variant_model: type[Variant],
+    margin: float,
+    latency_of: Collection[str] | None = None,
+) -> ExaminedRun | None:
+    """Return one run as `examine_runs` does; None where it cannot be read, which is told to the store."""
+    try:
+        loaded = load(store, (run.id,), variant_model, latency_of)
+        options = make_options(loaded, {**AS_STORED, "margin": margin})
+        return ExaminedRun.of(loaded.data[0], options, loaded.variants, described(store, run.doctor_hash))
+    except DamagedError as error:
+        store.leave_out(run.id, error)
+        return None

@@ -1,10 +1,10 @@
 """What a host's newest runs measured of each variant at each traffic point, for ranking them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.comparison import ComparisonOptions, rows_of
 from nfvbed.compare.recommendation.costs import HostCost, cost_of
 from nfvbed.compare.recommendation.needs import MEASURES, Figures, Need, figures_at_common_load
 from nfvbed.compare.rows.paced import at_common_load, common_loads
@@ -19,14 +19,53 @@ from nfvbed.spec.vnf import RAW_FORWARDING
 
 @dataclass(frozen=True)
 class ExaminedRun:
-    """One run, compared by the rules of its own experiment."""
+    """One run, its rows made by the rules of its own experiment.
+
+    Its trials are not kept: those of all runs that a recommendation looks at are many.
+    """
 
     data: RunData
-    comparison: Comparison
-    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Resolved configurations by hash."""
+    """Without its trials."""
+    rows: tuple[CellSummary, ...]
+    rules: Rules
+    figures: Mapping[str, Mapping[Need, Figures]]
+    """Figures of the measures at the common load, by cell, of the rows that may be ranked."""
+    costs: Mapping[str, HostCost]
+    """What each of these cells takes."""
     doctor: Mapping[str, Any] = field(default_factory=dict)
     """Its doctor's report; empty: none was made."""
+
+    @classmethod
+    def of(
+        cls,
+        data: RunData,
+        options: ComparisonOptions,
+        variants: Mapping[str, Mapping[str, Any]] | None = None,
+        doctor: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Return a run as it is looked at.
+
+        Args:
+            options: those of its experiment.
+            variants: resolved configurations by hash.
+            doctor: its doctor's report.
+        """
+        configurations, report = variants or {}, doctor or {}
+        # A recommendation rests on the latency of visits, which it reads from their trials.
+        rows = rows_of(data, options.model_copy(update={"latency": False}))
+        loads = common_loads(data.cells, data.trials)
+        trials: dict[str, list[TrialRecord]] = {}
+        for trial in data.trials:
+            trials.setdefault(trial.cell, []).append(trial)
+        figures: dict[str, Mapping[Need, Figures]] = {}
+        costs: dict[str, HostCost] = {}
+        for row in rows:
+            if _unfit(row) is None:
+                own, load_pps = trials.get(row.cell, []), loads.get(row.point)
+                figures[row.cell] = figures_at_common_load(own, load_pps)
+                configuration = configurations.get(row.config_hash, {})
+                costs[row.cell] = cost_of(row, list(_given(own, load_pps)), configuration, report)
+        return cls(replace(data, trials=()), rows, options.rules, figures, costs, report)
 
 
 @dataclass(frozen=True)
@@ -70,20 +109,16 @@ def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
     """
     found: dict[TrafficPoint, Point] = {}
     for run in runs:
-        loads = common_loads(run.data.cells, run.data.trials)
-        trials: dict[str, list[TrialRecord]] = {}
-        for trial in run.data.trials:
-            trials.setdefault(trial.cell, []).append(trial)
-        for row in run.comparison.rows:
+        for row in run.rows:
             if need is Need.RAW_ETHERNET and not is_raw(row, run.data.rigs):
                 continue
             point = found.setdefault(row.point, Point(row.point))
-            candidate = _candidate(run, row, need, (trials.get(row.cell, ()), loads.get(row.point)))
+            candidate = _candidate(run, row, need)
             if isinstance(candidate, Candidate):
                 point.by_variant.setdefault(row.variant, []).append(candidate)
             else:
                 point.left_out.setdefault(row.variant, candidate)
-                if not _unfit(row, need):
+                if _unfit(row) is None and not _has_trap(row, need):
                     point.ran_without = (*point.ran_without, row.variant)
     for point in found.values():
         point.left_out = {name: why for name, why in point.left_out.items() if name not in point.by_variant}
@@ -105,21 +140,16 @@ def _importance(point: Point) -> tuple[object, ...]:
     return -len(point.by_variant), *path, size, traffic.flows, not traffic.bidirectional
 
 
-def _candidate(
-    run: ExaminedRun, row: CellSummary, need: Need, measured: tuple[Sequence[TrialRecord], int | None]
-) -> Candidate | str:
-    """Return a row's candidate, or why it has none.
-
-    Args:
-        measured: the trials of its cell, and the load that its traffic point shared.
-    """
-    reason = _unfit(row, need)
-    if reason or row.mrr is None:
-        return reason
-    trials, load_pps = measured
+def _candidate(run: ExaminedRun, row: CellSummary, need: Need) -> Candidate | str:
+    """Return a row's candidate, or why it has none."""
+    reason = _unfit(row)
+    if reason is not None or row.mrr is None:
+        return reason or ""
+    if _has_trap(row, need):
+        return "checksum trap: offloads are on at the VNF's ports, and a stack's frames would be lost"
     figures, value, interval = Figures(), row.mrr.median_pps, row.mrr.interval
     if MEASURES[need].at_common_load:
-        figures = figures_at_common_load(need, trials, load_pps)
+        figures = run.figures[row.cell][need]
         if figures.lacking:
             return figures.lacking
         samples = list(figures.by_round.values())
@@ -127,16 +157,17 @@ def _candidate(
     return Candidate(
         row=row,
         started_at=run.data.run.started_at,
-        rules=run.comparison.rules,
+        rules=run.rules,
         rigs=run.data.rigs,
         figures=figures,
         value=value,
         interval=interval,
-        cost=cost_of(row, list(_given(trials, load_pps)), run.variants.get(row.config_hash, {}), run.doctor),
+        cost=run.costs[row.cell],
     )
 
 
-def _unfit(row: CellSummary, need: Need) -> str:
+def _unfit(row: CellSummary) -> str | None:
+    """Return why a row has no place in any order; None where it may have one."""
     if row.simulated:
         return "simulated: not a measurement"
     if row.emulated:
@@ -145,9 +176,11 @@ def _unfit(row: CellSummary, need: Need) -> str:
         return row.unranked
     if row.mrr is None:
         return f"{row.status.value}: {row.reason}" if row.reason else row.status.value
-    if need is Need.RAW_ETHERNET and any(entry.kind is QualityWarning.OFFLOADS_ON for entry in row.warnings):
-        return "checksum trap: offloads are on at the VNF's ports, and a stack's frames would be lost"
-    return ""
+    return None
+
+
+def _has_trap(row: CellSummary, need: Need) -> bool:
+    return need is Need.RAW_ETHERNET and any(entry.kind is QualityWarning.OFFLOADS_ON for entry in row.warnings)
 
 
 def _given(trials: Sequence[TrialRecord], load_pps: int | None) -> Iterable[TrialRecord]:

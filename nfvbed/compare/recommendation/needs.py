@@ -1,6 +1,6 @@
 """What a data plane can be needed for, and the figure of a visit that says how well it does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, Literal
 
@@ -22,6 +22,10 @@ class Need(StrEnum):
     JITTER = "jitter"
     CPU = "cpu"
     RAW_ETHERNET = "raw-ethernet"
+
+
+WITH_LATENCY: Final = (Need.LATENCY, Need.JITTER)
+"""Needs for which histograms are read."""
 
 
 class Measure(Record):
@@ -68,29 +72,41 @@ class Figures(Record):
     """Why there are none."""
 
 
-def figures_at_common_load(need: Need, trials: Sequence[TrialRecord], load_pps: int | None) -> Figures:
+def figures_at_common_load(trials: Sequence[TrialRecord], load_pps: int | None) -> dict[Need, Figures]:
     """Return a cell's figures by round, from the trials at the load that its traffic point shared.
 
     Args:
-        need: one whose measure is at the common load.
         trials: all of the cell's.
         load_pps: the load that the variants of its traffic point shared in the end; None: they met at none.
+
+    Returns:
+        Those of each need whose measure is at the common load.
     """
     used = at_common_load([trial for trial in trials if trial.status is Status.OK], load_pps)
     if not used:
-        return Figures(lacking="no trial at a load that all share: a run of purpose compare has them")
+        nothing = Figures(lacking="no trial at a load that all share: a run of purpose compare has them")
+        return dict.fromkeys(_LACKING, nothing)
     rounds: dict[int, list[TrialRecord]] = {}
     for trial in used:
         rounds.setdefault(trial.round, []).append(trial)
-    found = {number: _OF_A_VISIT[need](entries) for number, entries in sorted(rounds.items())}
-    known = {number: value for number, value in found.items() if value is not None}
-    robbed = _robbed(used) if need is Need.CPU else 0.0
-    if robbed > MOST_STOLEN:
-        return Figures(lacking=f"the switch was kept from its cores for {robbed:.0%} of the time")
-    if not known:
-        return Figures(lacking=_LACKING[need])
+    visits = [(number, rounds[number]) for number in sorted(rounds)]
+    latencies = [(number, _latency(entries)) for number, entries in visits]
+    found: dict[Need, dict[int, float]] = {
+        Need.LATENCY: {number: float(p99) for number, seen in latencies if seen for _, p99 in (seen,)},
+        # `LatencySummary.delay_variation_ns` of a visit.
+        Need.JITTER: {number: float(p99 - least) for number, seen in latencies if seen for least, p99 in (seen,)},
+        Need.CPU: {number: cores for number, entries in visits if (cores := _cores(entries)) is not None},
+    }
     load = median([float(trial.intended_load_pps or 0) for trial in used])
-    return Figures(by_round=known, load_pps=load)
+    figures = {
+        need: Figures(by_round=known, load_pps=load) if known else Figures(lacking=_LACKING[need])
+        for need, known in found.items()
+    }
+    robbed = _robbed(used)
+    if robbed > MOST_STOLEN:
+        kept_away = f"the switch was kept from its cores for {robbed:.0%} of the time"
+        figures[Need.CPU] = Figures(lacking=kept_away)
+    return figures
 
 
 def _robbed(trials: Sequence[TrialRecord]) -> float:
@@ -105,18 +121,8 @@ def _robbed(trials: Sequence[TrialRecord]) -> float:
 
 
 def _latency(trials: Sequence[TrialRecord]) -> tuple[int, int] | None:
+    """Return the least delay and the P99 of a visit, in ns."""
     return least_and_p99(text for trial in trials for text in trial.latency_hdr if text)
-
-
-def _p99(trials: Sequence[TrialRecord]) -> float | None:
-    found = _latency(trials)
-    return float(found[1]) if found else None
-
-
-def _variation(trials: Sequence[TrialRecord]) -> float | None:
-    """Return `LatencySummary.delay_variation_ns` of trials."""
-    found = _latency(trials)
-    return float(found[1] - found[0]) if found else None
 
 
 def _cores(trials: Sequence[TrialRecord]) -> float | None:
@@ -127,11 +133,6 @@ def _cores(trials: Sequence[TrialRecord]) -> float | None:
     return switch + (vnf if isinstance(vnf, float) else 0.0)
 
 
-_OF_A_VISIT: Final[dict[Need, Callable[[Sequence[TrialRecord]], float | None]]] = {
-    Need.LATENCY: _p99,
-    Need.JITTER: _variation,
-    Need.CPU: _cores,
-}
 _LACKING: Final = {
     Need.LATENCY: "no frame was stamped: this path has no latency",
     Need.JITTER: "no frame was stamped: this path has no latency",

@@ -62,7 +62,7 @@ def find_carriers(runs: Sequence[ExaminedRun]) -> tuple[Carrier, ...]:
     """
     found: dict[tuple[str, str], Carrier] = {}
     for run in runs:
-        for row in run.comparison.rows:
+        for row in run.rows:
             if row.simulated or not is_raw(row, run.data.rigs):
                 continue
             seen = _carrier(row, [result for result in run.data.results if result.cell == row.cell])

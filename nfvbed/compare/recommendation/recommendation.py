@@ -185,7 +185,7 @@ def _without_traps(point: Point, carriers: Sequence[Carrier]) -> Point:
 
 def _used(run: ExaminedRun) -> UsedRun:
     record = run.data.run
-    purpose = run.comparison.rules.purpose
+    purpose = run.rules.purpose
     return UsedRun(
         run=record.id,
         started_at=record.started_at,
@@ -265,7 +265,7 @@ def _proposed(why: Why, writer: "_Writer", names: Sequence[str], measures: Measu
 def _site_of(found: Recommendation, runs: Sequence[ExaminedRun]) -> str:
     """Return the site of the newest run with a rate, of those that the answer rests on where there is one."""
     ranked = {entry.run for entry in found.answer.ranked} if found.answer else set()
-    measured = [run for run in runs if any(row.mrr for row in run.comparison.rows)]
+    measured = [run for run in runs if any(row.mrr for row in run.rows)]
     own = [run for run in measured if run.data.run.id in ranked] or measured
     return own[0].data.run.site if own else ""
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.candidates import ExaminedRun
+from nfvbed.compare.recommendation.needs import WITH_LATENCY, Need
 from nfvbed.compare.recommendation.recommendation import Measures, Recommendation, RecommendationRequest, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
@@ -14,14 +15,14 @@ from nfvbed.dashboard.results.source import MOST_TRIALS, Source
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import RunRecord
 from nfvbed.records.selection import MEASURED, OmittedRuns
-from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
+from nfvbed.report.newest import RUNS, examine_run, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.store.summaries import Extent
 
 KEPT: Final = 24
 """Recommendations that are kept."""
-WITH_LATENCY: Final = (Need.LATENCY, Need.JITTER)
-"""Needs for which histograms are read."""
+EXAMINED: Final = 2 * RUNS
+"""Runs of which it is kept what recommendations take from them; their trials are not kept."""
 
 Key = tuple[RecommendationRequest, str, tuple[tuple[str, Extent], ...]]
 
@@ -48,6 +49,7 @@ class Recommender:
         self._source = source
         self._measures = measures
         self._kept: OrderedDict[Key, Recommendation] = OrderedDict()
+        self._examined: OrderedDict[tuple[RunRecord, Extent, bool], ExaminedRun] = OrderedDict()
         self._one_at_a_time = threading.Lock()
 
     def newest(self) -> list[RunRecord]:
@@ -80,7 +82,8 @@ class Recommender:
         key = (wanted, digest, tuple(extents[: len(taken)]))
         with self._one_at_a_time:
             if key not in self._kept:
-                self._keep(key, self._recommend(wanted, digest, taken))
+                read = self._examine(taken, extents, with_latency=wanted.need in WITH_LATENCY)
+                self._keep(key, recommend(read, wanted, digest, self._measures))
             self._kept.move_to_end(key)
             found = self._kept[key]
         return RecommendationView(found, machine(self._source.described(digest)), len(newest) - len(taken))
@@ -107,7 +110,7 @@ class Recommender:
             if any(key not in self._kept for key in keys.values()):
                 if most_trials is not None and sum(extent.trials for _, extent in used) > most_trials:
                     return None
-                read = examine_runs(self._source.store, taken, VariantModel, Rules().margin)
+                read = self._examine(taken, extents, with_latency=True)
                 for wanted, _, _ in keys.values():
                     self._keep((wanted, host, used), recommend(read, wanted, host, self._measures))
             return {need: self._kept[key] for need, key in keys.items()}
@@ -117,14 +120,31 @@ class Recommender:
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
-    def _recommend(self, wanted: RecommendationRequest, digest: str, runs: list[RunRecord]) -> Recommendation:
-        latency_of = None if wanted.need in WITH_LATENCY else ()
-        return recommend(
-            examine_runs(self._source.store, runs, VariantModel, Rules().margin, latency_of),
-            wanted,
-            digest,
-            self._measures,
-        )
+    def _examine(
+        self, runs: Sequence[RunRecord], extents: Sequence[tuple[str, Extent]], *, with_latency: bool
+    ) -> tuple[ExaminedRun, ...]:
+        """Return runs as they are looked at; of those that were before, and did not grow, nothing is read.
+
+        Args:
+            extents: those of the runs, in their order; there may be more.
+            with_latency: whether their latency is asked for.
+        """
+        found = []
+        for run, (_, extent) in zip(runs, extents, strict=False):
+            keys = [(run, extent, latency) for latency in (True, *(() if with_latency else (False,)))]
+            known = next((key for key in keys if key in self._examined), None)
+            if known is not None:
+                self._examined.move_to_end(known)
+                found.append(self._examined[known])
+                continue
+            latency_of = None if with_latency else ()
+            examined = examine_run(self._source.store, run, VariantModel, Rules().margin, latency_of)
+            if examined is not None:
+                self._examined[run, extent, with_latency] = examined
+                found.append(examined)
+        while len(self._examined) > EXAMINED:
+            self._examined.popitem(last=False)
+        return tuple(found)
 
 
 def host_named(known: Sequence[str], begin: str) -> str:
