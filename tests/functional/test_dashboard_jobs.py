@@ -142,7 +142,7 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         second = opened(browser, f"{address}/start")
         second.locator("details.confirm > summary", has_text="Destroy").click()
         second.get_by_role("button", name="Destroy").click()
-        assert "another job runs on site lab" in second.locator(".headline").inner_text()
+        assert "Another job runs on site lab" in second.locator(".headline").inner_text()
         assert "nfvbed run demo" in second.locator("main").inner_text()
         second.close()
         _wait_for_trials(store, 4)
@@ -324,6 +324,7 @@ def test_the_server_is_still_while_trials_run(before, mark, tmp_path: Path):
     within = [(at - start, start, at) for at in came for start, length in begun if start + LATE_S < at < start + length]
     unexplained = [late for late, start, at in within if late > LATE_S + watched.waited(start - LATE_S, at)]
     switch = {cpu.core for trial in trials for cpu in trial.cpu if cpu.role is Role.SWITCH}
+    assert watched.going, f"no trial was seen to go on, though {len(trials)} are stored"
     share = f"{watched.used / watched.going:.3%} of {watched.going / NS_PER_S:.1f} s"
     share += f", {watched.used / watched.own:.2f} of what the test used"
     late = f"{len(within)} of them within {len(trials)} trials, {len(unexplained)} though nothing waited for a core"
