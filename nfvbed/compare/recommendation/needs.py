@@ -90,11 +90,11 @@ def figures_at_common_load(trials: Sequence[TrialRecord], load_pps: int | None) 
     for trial in used:
         rounds.setdefault(trial.round, []).append(trial)
     visits = [(number, rounds[number]) for number in sorted(rounds)]
-    latencies = [(number, _latency(entries)) for number, entries in visits]
+    latencies = {number: seen for number, entries in visits if (seen := _latency(entries)) is not None}
     found: dict[Need, dict[int, float]] = {
-        Need.LATENCY: {number: float(p99) for number, seen in latencies if seen for _, p99 in (seen,)},
+        Need.LATENCY: {number: float(p99) for number, (_, p99) in latencies.items()},
         # `LatencySummary.delay_variation_ns` of a visit.
-        Need.JITTER: {number: float(p99 - least) for number, seen in latencies if seen for least, p99 in (seen,)},
+        Need.JITTER: {number: float(p99 - least) for number, (least, p99) in latencies.items()},
         Need.CPU: {number: cores for number, entries in visits if (cores := _cores(entries)) is not None},
     }
     load = median([float(trial.intended_load_pps or 0) for trial in used])

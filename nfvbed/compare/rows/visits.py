@@ -13,6 +13,7 @@ levelled pair is the mean of the ratios in both classes. A host that changes oft
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from math import exp, log
 from statistics import fmean
 from typing import Final
@@ -115,15 +116,8 @@ def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, .
     where the classes of their ends are known.
     """
     others = {visit.round: visit for visit in baseline}
-    found: dict[str, float] | None = None
-
-    def effects() -> Mapping[str, float]:
-        """Return the effects of classes; most rounds have a class in common, and then nothing is levelled."""
-        nonlocal found
-        if found is None:
-            found = class_effects(candidate, baseline)
-        return found
-
+    # Most rounds have a class in common: then nothing is levelled.
+    effects = cache(partial(class_effects, candidate, baseline))
     return tuple([_pair(visit, others[visit.round], effects) for visit in candidate if visit.round in others])
 
 
