@@ -25,7 +25,7 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
         variant_model: the model of variants, with the options of all data planes that there are.
     """
     experiment = Experiment.model_validate(_as_meant(plan["experiment"]))
-    variants = tuple(_as_asked(variant_model.model_validate(_as_named(variant))) for variant in plan["variants"])
+    variants = tuple(variant_model.model_validate(_as_named(one)).as_asked() for one in plan["variants"])
     choices = {
         (entry["variant"], entry["choice"]["label"]): VnfChoice.model_validate(entry["choice"])
         for entry in plan.get("choices", ())
@@ -78,17 +78,6 @@ def _as_named(variant: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stored variant with its options called as they are now."""
     options = {RENAMED.get(key, key): value for key, value in variant["options"].items()}
     return {**variant, "options": options}
-
-
-def _as_asked(variant: Variant) -> Variant:
-    """Return a stored variant with those options set that its file may have named.
-
-    A plan is stored with all options. A site refuses some only where a file names them (`flows` on a cloud), and has
-    refused them before the plan was stored: an option that has its default was not named, or is not refused.
-    """
-    options = variant.options
-    named = {"dataplane": options.dataplane, **options.model_dump(exclude_defaults=True)}
-    return variant.model_copy(update={"options": type(options).model_validate(named)})
 
 
 def never_reached(

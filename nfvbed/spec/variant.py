@@ -64,6 +64,16 @@ class Variant(VariantFile):
     mtu: int = Field(USUAL_MTU, ge=USUAL_MTU, exclude_if=lambda value: value == USUAL_MTU)
     """MTU that is asked of every port of its paths, where a deployment is for jumbo frames."""
 
+    def as_asked(self) -> Self:
+        """Return it with those options set that its file may have named, where it was read from what was stored.
+
+        What is stored has all options. A site refuses some only where a file names them (`flows` on a cloud), and has
+        refused them before anything was stored: an option that has its default was not named, or is not refused.
+        """
+        options = self.options
+        named = {"dataplane": options.dataplane, **options.model_dump(exclude_defaults=True)}
+        return self.model_copy(update={"options": type(options).model_validate(named)})
+
     def carrying(self, mtu: int) -> Self:
         """Return the variant with ports of an MTU."""
         return self.model_copy(update={"mtu": mtu})

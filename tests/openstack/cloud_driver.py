@@ -68,7 +68,7 @@ class Cloud:
         return self.api.get("neutron", f"/v2.0/networks?name={name}")["networks"][0]["id"]
 
     def boot(self, name: str, image: str, flavor: str, networks: tuple[str, ...]) -> str:
-        """Boot an instance; return its id when it is ACTIVE."""
+        """Boot an instance; return its id when it is ACTIVE. One that does not become so is deleted."""
         images = self.api.get("glance", f"/v2/images?name={image}")["images"]
         flavors = self.api.get("nova", "/v2.1/flavors")["flavors"]
         body = {
@@ -80,6 +80,8 @@ class Cloud:
         server = self.api.post("nova", "/v2.1/servers", {"server": body})["server"]["id"]
         wait(lambda: self.server(server)["status"] in ("ACTIVE", "ERROR"), 180)
         found = self.server(server)
+        if found["status"] != "ACTIVE":
+            self.delete_server(server)
         assert found["status"] == "ACTIVE", found.get("fault")
         return server
 

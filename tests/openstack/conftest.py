@@ -15,7 +15,7 @@ from nfvbed.cloud.tacker.connection import connect, tacker_client
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.sites.openstack import storeddeployment
-from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, wait
+from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, verb, wait
 from tests.openstack.onboarding import owner
 
 HERE = Path(__file__).parent
@@ -89,11 +89,17 @@ def _timed(record_property):
 
 @pytest.fixture(name="nothing_onboarded")
 def _nothing_onboarded(onboarding_cloud):
-    """Before and after, no VNF of a deployment is in the cloud; an image stays: the next VNF is onboarded sooner."""
+    """Before and after, no VNF of a deployment is in the cloud; an image stays: the next VNF is onboarded sooner.
+
+    What a failed test left is taken away, so that it is that test which failed, and not each one after it.
+    """
     before, known = onboarding_cloud.holdings(), onboarding_cloud.known_to_tacker()
     yield
     found = storeddeployment.find(onboarding_cloud.places.run)
-    assert found is None or found.choice is None
+    remains = found is not None and found.choice is not None
+    if remains:
+        print(verb("offboard", "--site", found.deployment.site))
+    assert not remains, f"the test left {found.deployment.id} of {found.variant.name} on {found.deployment.site}"
     assert not (onboarding_cloud.places.run / "onboarded.jsonl").exists()
     assert onboarding_cloud.holdings() | {"images": before["images"]} == before
     assert onboarding_cloud.known_to_tacker() == known

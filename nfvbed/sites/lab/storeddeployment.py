@@ -72,6 +72,6 @@ def _load(workspace: Workspace) -> StoredDeployment:
     return StoredDeployment(
         workspace=workspace,
         deployment=Deployment.model_validate_json(text(DEPLOYMENT_NAME)),
-        variant=VariantModel.model_validate_json(text(_VARIANT_NAME)),
+        variant=VariantModel.model_validate_json(text(_VARIANT_NAME)).as_asked(),
         arrangement=Arrangement.model_validate_json(text(_ARRANGEMENT_NAME)),
     )

@@ -87,7 +87,7 @@ def find(folder: Path) -> StoredDeployment | None:
         choice, verified = found["choice"], found.get("verified")
         return StoredDeployment(
             deployment=Deployment.model_validate_json(json.dumps(found["deployment"])),
-            variant=VariantModel.model_validate_json(json.dumps(found["variant"])),
+            variant=VariantModel.model_validate_json(json.dumps(found["variant"])).as_asked(),
             arrangement=Arrangement.model_validate_json(json.dumps(found["arrangement"])),
             choice=None if choice is None else VnfChoice.model_validate_json(json.dumps(choice)),
             since=found["since"],

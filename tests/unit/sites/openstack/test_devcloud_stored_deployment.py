@@ -111,3 +111,15 @@ def test_the_consoles_of_onboarded_vnfs_are_shown_with_their_computes():
     site = SimpleNamespace(_target=SimpleNamespace(connection=cloud))
     found = OpenstackSite.consoles(site, deployment(), 7)
     assert found == {"vnf1 on controller": ["booting", "vloop: ready"]} and asked == [("i-1", 7)]
+
+
+@pytest.mark.parametrize("name", PROJECT.variant_names)
+def test_options_that_no_file_names_are_not_set_in_what_is_read(tmp_path, name):
+    """Some are refused only where a file names them, and what is written has all."""
+    variant = PROJECT.load_variant(name)
+    storeddeployment.save(
+        tmp_path, storeddeployment.StoredDeployment(deployment(), variant, ARRANGEMENT, CHOICE, "now: nfvbed")
+    )
+    found = storeddeployment.find(tmp_path).variant
+    assert found == variant
+    assert found.options.model_fields_set <= variant.options.model_fields_set
