@@ -14,7 +14,7 @@ from nfvbed.cloud.devcloud.links import generator_space
 from nfvbed.cloud.tacker.connection import connect, tacker_client
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
-from tests.openstack.cloud_driver import HUGEPAGES_MIB, IMAGES, ROOT, verb, wait
+from tests.openstack.cloud_driver import IMAGES, ROOT, verb, wait
 
 PROJECT = "stranger"
 CLOUD = "theirs"
@@ -143,6 +143,6 @@ class Stranger:
 
 def operate(cloud) -> None:
     """Do the operator's part: instances come to the compute with the kernel's bridge."""
-    compute = LinuxBridgeCompute(open_cloud(ROOT, hugepages_mib=HUGEPAGES_MIB))
+    compute = LinuxBridgeCompute(open_cloud(ROOT))
     compute.start()
     enable.only(cloud.api, compute.host)

@@ -38,7 +38,8 @@ def _before():
 
 @pytest.fixture(scope="module", name="cloud")
 def _cloud(before):
-    started = nfvbed("start")
+    # A compute has for its guests as much as the controller.
+    started = nfvbed("start", "--hugepages-mib", str(TWO_GUESTS_MIB + SWITCH_MIB))
     try:
         assert started.returncode == 0, started.stderr
         cloud = Cloud()
@@ -51,9 +52,7 @@ def _cloud(before):
 
 @pytest.fixture(scope="module", name="bridge")
 def _bridge(cloud):
-    return _started(
-        cloud, LinuxBridgeCompute(open_cloud(ROOT, hugepages_mib=TWO_GUESTS_MIB + SWITCH_MIB)), "linux-bridge"
-    )
+    return _started(cloud, LinuxBridgeCompute(open_cloud(ROOT)), "linux-bridge")
 
 
 @pytest.fixture(scope="module", name="macvtap")
