@@ -9,12 +9,13 @@ wait for nothing but a core run beside all up to the functional tier, at idle pr
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,6 +68,10 @@ TELLS_NAMES = (
     *("kolla", "kolla-all", "kolla-box", "kolla-box-all", "openstack", "openstack-all"),
 )
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
+
+
+GOES_S = 20
+"""Seconds in which tests that are interrupted clear up."""
 
 
 @dataclass
@@ -156,7 +161,12 @@ class Session:
 
     @contextmanager
     def started_idle(self) -> Iterator[None]:
-        """Run it at a priority below all others'; what is left of it ends with the block."""
+        """Run it at a priority below all others'; what is left of it ends with the block.
+
+        Linux may share cores out by session before it looks at priorities (`kernel.sched_autogroup_enabled`): idle
+        tests in the session of others take half a core from a switch with a session of its own. So they have a session,
+        and it gives way.
+        """
         # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
         argv = ["chrt", "--idle", "0", *self._prepare(more_than_cores=0)]
         with self._log.open("wb") as log:
@@ -167,11 +177,18 @@ class Session:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
+        _give_way(self._process.pid)
         try:
             yield
         finally:
-            self._process.terminate()
+            # Ctrl-C comes to the terminal's session alone. What ignores it, as in the background, is terminated.
+            for ends in (signal.SIGINT, signal.SIGTERM):
+                if self._process.poll() is None:
+                    os.killpg(self._process.pid, ends)
+                    with suppress(subprocess.TimeoutExpired):
+                        self._process.wait(GOES_S)
             self._process.wait()
 
     def ended(self) -> list[Outcome]:
@@ -215,6 +232,13 @@ class Session:
     def _clear(self) -> None:
         for folder in (self._work, self._base):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _give_way(session: int) -> None:
+    """Let a session have a core only where no other one wants it, if the kernel shares cores out by session."""
+    weight = Path(f"/proc/{session}/autogroup")
+    if weight.exists():
+        weight.write_text("19")
 
 
 def _count(report: Path, outcomes: dict[str, Outcome]) -> None:

@@ -9,11 +9,12 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.differences.ranking import Leader, Standing, leaders
 from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.verdict import Bound, Verdict
-from nfvbed.records import Record
+from nfvbed.records import QualityWarning, Record
 from nfvbed.report import wording
 
 TESTS_ALONE: Final = "Tests without a maximum receive rate: their results are shown as they are, and are not ranked."
 EMULATED: Final = "No rate can be given: the guests were emulated; only their frame counts hold."
+OF_EMULATED_GUESTS: Final = "Guests were emulated: of those results only the frame counts hold."
 
 
 MOST_NAMED: Final = 2
@@ -50,6 +51,8 @@ def answer(comparison: Comparison) -> Answer:
         headline = EMULATED
     if not points and comparison.tests:
         headline = TESTS_ALONE
+        if any(QualityWarning.EMULATED_ACCELERATOR in test.warnings for test in comparison.tests):
+            headline = f"{TESTS_ALONE} {OF_EMULATED_GUESTS}"
     if measured == 1 and comparison.chains:
         headline = _chains(comparison.chains)
     return Answer(

@@ -1,10 +1,13 @@
 """In which order tiers run, and which beside others: no test is run here."""
 
+import os
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from tests import tiers
+from tests.functional.disturbed import wait_until
 
 
 @pytest.fixture(name="ran")
@@ -47,6 +50,20 @@ def test_unit_and_golden_tests_are_beside_all_up_to_the_functional_ones(ran, cap
     ]
     summary = capsys.readouterr().out.partition("=== summary")[2]
     assert [line.split()[0] for line in summary.splitlines()[1:6]] == ["image", "functional", "unit", "golden", "slow"]
+
+
+def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(monkeypatch, tmp_path):
+    """The kernel may share cores out by session: then a policy or a nice value counts within the session alone."""
+    monkeypatch.setattr(tiers, "WORK", tmp_path)
+    monkeypatch.setattr(tiers.Session, "_prepare", lambda _, more_than_cores: ["sleep", "60"])
+    beside = tiers.Session(["unit"], "idle")
+    with beside.started_idle():
+        pid = beside._process.pid
+        wait_until(lambda: os.sched_getscheduler(pid) == os.SCHED_IDLE)  # chrt sets that itself
+        assert os.getsid(pid) == pid
+        weight = Path(f"/proc/{pid}/autogroup")
+        assert not weight.exists() or weight.read_text().split()[-1] == "19"
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_without_functional_ones_they_run_with_the_others_and_one_that_failed_is_the_status(ran):

@@ -18,6 +18,7 @@ from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.records.results import MeasuredRow, Quantity, Reference, ResultKind, TablePayload
+from nfvbed.report.answer import OF_EMULATED_GUESTS, TESTS_ALONE, answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
@@ -311,6 +312,16 @@ def test_a_run_without_the_mrr_is_shown_and_ends_well(tmp_path: Path, capsys: py
     text = capsys.readouterr().out
     assert "the MRR is none of this run's tests" in text
     assert "1 of 1" in text
+
+
+def test_results_of_emulated_guests_alone_are_said_to_be_theirs(comparison: Comparison):
+    alone = comparison.model_copy(update={"rows": (), "chains": ()})
+    assert answer(alone).headline == TESTS_ALONE
+    first, *others = alone.tests
+    warnings = (QualityWarning.EMULATED_ACCELERATOR,)
+    emulated = first.model_copy(update={"result": first.result.model_copy(update={"warnings": warnings})})
+    found = answer(alone.model_copy(update={"tests": (emulated, *others)})).headline
+    assert found == f"{TESTS_ALONE} {OF_EMULATED_GUESTS}"
 
 
 def test_quantities_under_conditions_are_lines_everywhere(comparison: Comparison):
