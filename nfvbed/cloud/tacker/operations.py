@@ -49,10 +49,13 @@ class Operations:
     def failed(self) -> dict[str, Any]:
         """Return the operation that failed for the time being: it can be failed, retried, and some rolled back.
 
+        One that still goes on, as nfvbed's own patience may have ended before Tacker's, is awaited first.
+
         Raises:
             OnboardError: there is none.
         """
         with asking(f"the operations of VNF instance {self._instance}"):
+            wait("settle", lambda: not self._in(*_GOING_ON))
             found, known = self._in(_FAILED_TEMP), self.all()
         if not found:
             states = ", ".join(f"{one['operation']} {one['operationState']}" for one in known) or "there are none"

@@ -82,6 +82,23 @@ def test_what_did_not_fail_is_neither_retried_nor_rolled_back():
     assert tacker.asked == []
 
 
+def test_what_is_still_going_on_is_awaited_before_it_is_retried(monkeypatch):
+    """On a slow cloud nfvbed's patience ends before the operation fails."""
+    tacker = FailingTacker("HEAL", TABLE["v1"]["HEAL"])
+    tacker.operations[0]["operationState"] = "PROCESSING"
+    listed, looks = tacker.list_vnf_lcm_op_occs, []
+
+    def later(filter):
+        looks.append(filter)
+        if len(looks) == 3:
+            tacker.operations[0]["operationState"] = "FAILED_TEMP"
+        return listed(filter)
+
+    monkeypatch.setattr(tacker, "list_vnf_lcm_op_occs", later)
+    Operations(tacker, "i1").retry()
+    assert tacker.operations[-1]["operationState"] == "COMPLETED"
+
+
 def test_a_retry_that_fails_again_says_why():
     cells = TABLE["v1"]["HEAL"] | {"retry": {"refused": "Heat said no", "status": 500}}
     with pytest.raises(OnboardError, match="retry of HEAL .* ended as FAILED_TEMP") as caught:
