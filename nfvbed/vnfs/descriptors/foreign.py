@@ -8,6 +8,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.spec import textfile
 from nfvbed.spec.document import Document, parse_document
 from nfvbed.spec.validate import require_plain
+from nfvbed.vnfs.descriptors import networkservice
 
 VERSION = "tosca_definitions_version"
 """The key that every TOSCA file begins with."""
@@ -104,10 +105,12 @@ def require_tosca(document: Document) -> None:
 
     Raises:
         ConfigurationError: with what it is, and its line.
+        UnsupportedError: it is of a network service or a forwarding graph.
     """
     lines = {key: document.places[(key,)][0] for key in document.data}
     require_kind(document.path, lines)
     require_plain(document)
+    networkservice.require_none(document)
 
 
 def require_kind(path: Path, lines: dict[str, int]) -> None:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
+from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError, UsageError
 from nfvbed.vnfs.descriptors import csar, descriptorfile, descriptorfit, sol
 from nfvbed.vnfs.descriptors.descriptorfile import DescriptorFile
 from nfvbed.vnfs.descriptors.naming import CloudNames
@@ -39,6 +39,19 @@ OTHERS = {
                    " properties: {vendor: x, network_name: y}}\n", 3, "no virtual machine"),
     "link-without-properties": (HEAD + "topology_template:\n  node_templates:\n" + VDU
                                 + "    VL1: {type: tosca.nodes.nfv.VL}\n", 7, "VL1"),
+}  # fmt: skip
+NODE = "topology_template:\n  node_templates:\n"
+SERVICES = {
+    # What Tacker 8.0.0's samples and ETSI's nsd types (SOL001 v2.6.1) begin with.
+    "nsd": (HEAD + "imports:\n- sample-tosca-vnfd1\n" + NODE + "    V: {type: tosca.nodes.nfv.VNF1}\n", 2, "Mistral"),
+    "nsd-with-graph": (HEAD + "imports: [vnfd1]\n" + NODE + "    VNF1: {type: tosca.nodes.nfv.VNF1}\n  groups:\n"
+                       "    VNFFG1: {type: tosca.groups.nfv.VNFFG, members: []}\n", 7, "NSD"),
+    "vnffgd": (HEAD + NODE + "    path:\n      type: tosca.nodes.nfv.FP.TackerV2\n", 4, "VNFFGD"),
+    "sol001-nsd": ("tosca_definitions_version: tosca_simple_yaml_1_2\nimports: [etsi_nfv_sol001_nsd_types.yaml]\n"
+                   + NODE + "    NS:\n      type: tosca.nodes.nfv.NS\n", 5, "SOL005"),
+    "sol001-nsd-of-own-type": ("tosca_definitions_version: tosca_simple_yaml_1_2\nimports: [nsd.yaml]\nnode_types:\n"
+                               "  their.NS: {derived_from: tosca.nodes.nfv.NS}\n" + NODE
+                               + "    NS: {type: their.NS}\n", 7, "SOL005"),
 }  # fmt: skip
 BINARY = {
     "gzip": (b"\x1f\x8b\x08\x00", "gzip"),
@@ -93,6 +106,17 @@ def test_a_file_of_another_kind_is_named_with_its_line(name, tmp_path):
     assert failure.value.where.startswith(f"{path}:{line}")
     assert said in str(failure.value)
     assert failure.value.fix
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_network_service_is_unsupported_with_what_tacker_lacks(name, tmp_path):
+    text, line, said = SERVICES[name]
+    path = tmp_path / "their.yaml"
+    path.write_text(text)
+    with pytest.raises(UnsupportedError) as failure:
+        read_whole(path)
+    assert failure.value.where.startswith(f"{path}:{line}")
+    assert said in str(failure.value)
 
 
 @pytest.mark.parametrize("name", BINARY)
