@@ -29,6 +29,8 @@ class Driven:
     apis: tuple[str, ...]
     run: bool
     """Whether it has been run where it was written."""
+    remark: str
+    """What comes of it there, where that is no VNF that works; empty: it is one."""
 
 
 def page(project: Project) -> str:
@@ -59,9 +61,21 @@ def read(name: str, text: str) -> Iterator[Driven]:
             if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Attribute) and mark.func.attr == MARK:
                 vnf, planes, apis = (ast.literal_eval(argument) for argument in mark.args)
                 more = {word.arg: ast.literal_eval(word.value) for word in mark.keywords}
-                yield Driven(f"{name}::{node.name}", vnf, tuple(planes), tuple(apis), more.get("run", True))
+                yield Driven(
+                    f"{name}::{node.name}",
+                    vnf,
+                    tuple(planes),
+                    tuple(apis),
+                    more.get("run", True),
+                    more.get("remark", ""),
+                )
 
 
 def _cell(declared: tuple[Driven, ...], plane: str, vnf: str, api: str) -> str:
     found = [one for one in declared if vnf == one.vnf and plane in one.planes and api in one.apis]
-    return "<br>".join(f"`{one.test}`{'' if one.run else ' (not run yet)'}" for one in found) or "no test drives it"
+    return "<br>".join(f"`{one.test}`{_remark(one)}" for one in found) or "no test drives it"
+
+
+def _remark(one: Driven) -> str:
+    words = one.remark or ("" if one.run else "not run yet")
+    return f" ({words})" if words else ""

@@ -46,6 +46,8 @@ class Compute(ABC):
         """Its hugepage memory for guests, or what it is started with, in MiB; None: not known from here."""
         return None
 
+    no_made_networks: str = ""
+    """Why Neutron binds no port there of a network that is made with a VNF; empty: it does."""
     hidden: str = ""
     """Why nothing is read of its switch, cores and guests; empty: it is read."""
 

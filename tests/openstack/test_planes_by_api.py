@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.functional.brought_vpp import with_vpp
+from tests.openstack.cloud_driver import verb
 from tests.openstack.test_site import VNF, ok
 from tests.openstack.test_tacker_samples import offboard, onboarded
 
@@ -14,7 +15,8 @@ VPP = pytest.param("vpp", marks=with_vpp)
 SITES = {"legacy": "devcloud", "sol": "devcloud-sol"}
 
 
-@pytest.mark.drives("vloop", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", "vpp"], ["sol"], run=False)
+@pytest.mark.drives("vloop", ["ovs-dpdk", "linux-bridge", "ovs-afxdp"], ["sol"])
+@pytest.mark.drives("vloop", ["vpp"], ["sol"], run=False)
 @pytest.mark.parametrize("plane", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", VPP])
 def test_vloop_from_a_package_forwards(plane):
     ok("onboard", "vloop", "--variant", plane, "--site", SITES["sol"], *VNF)
@@ -26,9 +28,10 @@ def test_vloop_from_a_package_forwards(plane):
         ok("offboard", "--site", SITES["sol"])
 
 
-@pytest.mark.drives("vepc", ["linux-bridge", "macvtap", "ovs-afxdp", "vpp"], ["legacy", "sol"], run=False)
+@pytest.mark.drives("vepc", ["ovs-afxdp"], ["legacy", "sol"], remark="**fails**: a UE attaches, no ping is carried")
+@pytest.mark.drives("vepc", ["vpp"], ["legacy", "sol"], run=False)
 @pytest.mark.parametrize("api", SITES)
-@pytest.mark.parametrize("plane", ["linux-bridge", "macvtap", "ovs-afxdp", VPP])
+@pytest.mark.parametrize("plane", ["ovs-afxdp", VPP])
 def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
     vnf = onboarded("vepc", plane, site=SITES[api])
     try:
@@ -36,3 +39,15 @@ def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
         assert any(line.startswith("vepc: ping carried: 10 of 10") for line in vnf["said"]), vnf["said"]
     finally:
         offboard("vepc", SITES[api])
+
+
+@pytest.mark.drives(
+    "vepc", ["linux-bridge", "macvtap"], ["legacy", "sol"], remark="`unsupported`: no VLANs of tenants there"
+)
+@pytest.mark.parametrize("api", SITES)
+@pytest.mark.parametrize("plane", ["linux-bridge", "macvtap"])
+def test_the_mobile_core_is_refused_where_its_own_networks_do_not_reach(plane, api):
+    refused = verb("onboard", "vepc", "--variant", plane, "--site", SITES[api])
+    assert refused.returncode == 11
+    assert f"do not reach {plane}" in refused.stderr
+    assert "VLANs of the physical network tenant" in refused.stderr

@@ -31,6 +31,7 @@ class KernelCompute(LinkedCompute):
     """A compute whose switch is the kernel's; the guests' taps are ports of it."""
 
     noted = KernelNotes
+    no_made_networks = "they are VLANs of the physical network tenant, and Neutron's agent there has no interface to it"
     tap: str
     """How names of devices of guests begin."""
 

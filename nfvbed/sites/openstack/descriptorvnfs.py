@@ -18,7 +18,7 @@ from nfvbed.cloud.tacker.marks import Consoles, ReadinessLines
 from nfvbed.cloud.tacker.served import probe
 from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.cloud.tacker.waits import wait
-from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, storeddeployment
 from nfvbed.sites.openstack.seeds import seed_of
@@ -28,7 +28,7 @@ from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors import descriptorfit, epa
 from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf, VnfcInstance
 from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
-from nfvbed.vnfs.descriptors.epa import mismatch_of
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.naming import ADDRESS, CloudNames, NamedResource
 from nfvbed.vnfs.descriptors.onboardable import Form, OnboardableVnf
 
@@ -67,6 +67,9 @@ class DescriptorVnfs:
         Raises:
             ConfigurationError: a part of the descriptor cannot be read.
         """
+        unbound = self._unbound(variant, found)
+        if unbound:
+            return DescriptorFit(unbound, found.notes)
         wanted = "sol" if found.form is Form.PACKAGE else "legacy"
         notes: tuple[str, ...] = ()
         answers = self.target.runs()
@@ -89,6 +92,20 @@ class DescriptorVnfs:
                 known, notes = None, (_not_compared(failure),)
         lacking = () if known is None else tuple(found.lacking(known))
         return descriptorfit.fit(found, variant, specs) + DescriptorFit(lacking, notes)
+
+    def _unbound(self, variant: Variant, found: OnboardableVnf) -> tuple[Mismatch, ...]:
+        """Compare networks that are made with the VNF with what the variant's compute binds ports of."""
+        why = self.target.no_made_networks(variant)
+        made = [link.name for link in found.deployed().links if link.made] if why else []
+        if not made:
+            return ()
+        failure = UnsupportedError(
+            f"networks that are made with VNF {found.name} do not reach {variant.name}",
+            where=found.source,
+            observed=f"{', '.join(made)}: {why}",
+            fix="choose a variant on which a test drives such a VNF (docs/reference/planes-by-api.md)",
+        )
+        return (mismatch_of(failure, "networks"),)
 
     def onboard(self, found: OnboardableVnf, tell: Tell) -> DescriptorVnf:
         """Onboard a VNF and wait until its instances are ACTIVE and have printed something; idempotent.

@@ -76,6 +76,10 @@ class OwnCloud(Target):
         """Return the compute of the variant's data plane."""
         return compute_of(variant, self._cloud)
 
+    def no_made_networks(self, variant: Variant) -> str:
+        """Return why the variant's compute binds no such ports."""
+        return self.compute(variant).no_made_networks
+
     def computes_of(self, variant: Variant) -> tuple[str, ...]:
         """Return the one compute that has the variant."""
         return (self.compute(variant).host,)

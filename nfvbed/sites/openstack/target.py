@@ -58,6 +58,10 @@ class Target(ABC):
         """
         return
 
+    def no_made_networks(self, variant: Variant) -> str:
+        """Return why ports of networks that are made with a VNF are not bound for a variant; empty: they are."""
+        return ""
+
     @property
     def accelerator(self) -> Accelerator:
         """The accelerator of its instances; None where it is not known."""

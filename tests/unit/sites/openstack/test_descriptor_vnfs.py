@@ -1,5 +1,6 @@
 """VNFs of given descriptors: known by name to the next command, and removed where one fails."""
 
+import dataclasses
 import io
 import zipfile
 from dataclasses import replace
@@ -235,9 +236,34 @@ def test_a_template_does_not_fit_a_tacker_without_the_legacy_api(tmp_path, monke
     monkeypatch.setattr(descriptorvnfs, "tacker_client", lambda cloud: FakeTacker(lacks))
     cloud, variant = connection(), open_project().load_variant("ovs-dpdk")
     cloud.compute.fetch_flavor_extra_specs = lambda one: SimpleNamespace(extra_specs={})
-    target = SimpleNamespace(folder=tmp_path, connection=cloud, runs=lambda: True, contents=None, flavor_specs={})
+    target = SimpleNamespace(
+        folder=tmp_path,
+        connection=cloud,
+        runs=lambda: True,
+        contents=None,
+        flavor_specs={},
+        no_made_networks=lambda _: "",
+    )
     found = DescriptorVnfs(target, Journal(tmp_path / "onboarded.jsonl")).fit(variant, read(descriptor))
     assert [one.subject for one in found.mismatches if one.subject == "form"] == wrong
     if wrong:
         assert isinstance(found.mismatches[0].error, UnsupportedError)
         assert "Tacker 10.0.0" in found.mismatches[0].found
+
+
+@pytest.mark.parametrize(("why", "made"), [("no VLANs there", True), ("no VLANs there", False), ("", True)])
+def test_networks_that_come_with_a_vnf_do_not_fit_a_compute_that_has_none_of_them(tmp_path, descriptor, why, made):
+    answers = {"runs": lambda: False, "contents": None, "flavor_specs": {}, "no_made_networks": lambda _: why}
+    place = DescriptorVnfs(SimpleNamespace(folder=tmp_path, **answers), Journal(tmp_path / "onboarded.jsonl"))
+    theirs, variant = read(descriptor), open_project().load_variant("linux-bridge")
+    flavour = theirs.deployed()
+    links = tuple(dataclasses.replace(link, made=made) for link in flavour.links)
+
+    class Theirs(type(theirs)):
+        def deployed(self):
+            return dataclasses.replace(flavour, links=links)
+
+    found = place.fit(variant, Theirs(**vars(theirs))).mismatches
+    refused = [one for one in found if one.subject == "networks"]
+    assert bool(refused) == bool(why and made)
+    assert all(why in one.found and isinstance(one.error, UnsupportedError) for one in refused)
