@@ -96,27 +96,26 @@ def read_whole(path):
     found.lacking(NOTHING)
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_file_of_another_kind_is_named_with_its_line(name, tmp_path):
-    text, line, said = OTHERS[name]
+def refused(entry, tmp_path, kind):
+    """Read a file that is refused at its line; return the error."""
+    text, line, said = entry
     path = tmp_path / "their.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigurationError) as failure:
+    with pytest.raises(kind) as failure:
         read_whole(path)
     assert failure.value.where.startswith(f"{path}:{line}")
     assert said in str(failure.value)
-    assert failure.value.fix
+    return failure.value
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_of_another_kind_is_named_with_its_line(name, tmp_path):
+    assert refused(OTHERS[name], tmp_path, ConfigurationError).fix
 
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_network_service_is_unsupported_with_what_tacker_lacks(name, tmp_path):
-    text, line, said = SERVICES[name]
-    path = tmp_path / "their.yaml"
-    path.write_text(text)
-    with pytest.raises(UnsupportedError) as failure:
-        read_whole(path)
-    assert failure.value.where.startswith(f"{path}:{line}")
-    assert said in str(failure.value)
+    refused(SERVICES[name], tmp_path, UnsupportedError)
 
 
 @pytest.mark.parametrize("name", BINARY)
