@@ -207,6 +207,7 @@ class Session:
                 self._outcomes[tier].failed = 1
                 self._outcomes[tier].notes.append("the tier has no tests")
         self._clear()
+        self._log.parent.mkdir(parents=True, exist_ok=True)  # In a clean clone nothing has made it.
         self._report.unlink(missing_ok=True)
         every = [str(folder) for places in folders.values() for folder in places]
         argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={self._base}", f"--junitxml={self._report}"]

@@ -52,6 +52,24 @@ def test_unit_and_golden_tests_are_beside_all_up_to_the_functional_ones(ran, cap
     assert [line.split()[0] for line in summary.splitlines()[1:6]] == ["image", "functional", "unit", "golden", "slow"]
 
 
+def test_a_clean_clone_needs_no_folder_and_tells_of_every_tier(monkeypatch, tmp_path, capfd):
+    """As `make test` runs them, with pytest itself; continuous integration runs them one after the other."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    for tier, found in {"unit": 1, "golden": 2, "functional": 3}.items():
+        (tmp_path / "tests" / tier).mkdir(parents=True)
+        (tmp_path / "tests" / tier / f"test_{tier}.py").write_text(
+            f"import pytest\n@pytest.mark.parametrize('one', range({found}))\ndef test_it(one):\n    assert one < 2\n"
+        )
+    monkeypatch.setattr(tiers, "ROOT", tmp_path)
+    monkeypatch.setattr(tiers, "WORK", tmp_path / "made" / "tiers")
+    monkeypatch.setattr(tiers, "BESIDE", ("unit", "golden"))
+    assert tiers.main(["unit", "golden", "functional"]) == 1
+    said = capfd.readouterr().out.partition("=== summary")[2].splitlines()
+    counts = [" ".join(line.split()[:5]) for line in said[1:4]]
+    assert counts == ["functional 2 passed 1 failed", "unit 1 passed 0 failed", "golden 2 passed 0 failed"]
+    assert said[4] == "failed   functional: tests.functional.test_functional::test_it[2]"
+
+
 def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(monkeypatch, tmp_path):
     """The kernel may share cores out by session: then a policy or a nice value counts within the session alone."""
     monkeypatch.setattr(tiers, "WORK", tmp_path)
