@@ -12,7 +12,7 @@ import pytest
 
 from nfvbed.cloud.tacker.account import Steps
 from nfvbed.cloud.tacker.operations import Operations
-from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.sol import DYNAMIC, SolApi
 from nfvbed.cloud.tacker.tags import Tag, digest_of
 from nfvbed.errors import OnboardError, UnsupportedError
 from tests.openstack.onboarding import owner, sol
@@ -100,7 +100,7 @@ def test_what_needs_no_failure(connection, journal):
 def test_an_operation_on_a_running_vnf_that_failed(connection, journal, kind, action):
     api, request = SolApi(connection, journal), sol("failed", hot=True)
     vnf = api.onboard(request, print)
-    links = [{"id": "link", "resourceId": NOWHERE, "extCps": [{"cpdId": "CP1", "cpConfig": []}]}]
+    links = [{"id": "link", "resourceId": NOWHERE, "extCps": [{"cpdId": "CP1", "cpConfig": [DYNAMIC]}]}]
     operations = Operations(api._tacker, vnf.id)
     fails = {
         "SCALE_OUT": lambda: api.scale(vnf, 1),

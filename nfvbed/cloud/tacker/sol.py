@@ -25,7 +25,14 @@ _STACKS = ("{name}", "vnflcm_{id}")
 _CONFLICT = 409
 _USER_DATA = "lcm-operation-user-data"
 _PROTOCOL = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
-_DYNAMIC = {"ipAddresses": [{"type": "IPV4", "numDynamicAddresses": 1}]}
+DYNAMIC = {
+    "cpProtocolData": [
+        {
+            "layerProtocol": "IP_OVER_ETHERNET",
+            "ipOverEthernet": {"ipAddresses": [{"type": "IPV4", "numDynamicAddresses": 1}]},
+        }
+    ]
+}
 """Addresses of a connection point that changes its network. Tacker 8 looks for them (`ip_over_ethernet.ip_addresses`)
 where there is protocol data at all, and fails without; one dynamic address of no subnet leaves the port as it is."""
 
@@ -85,8 +92,7 @@ class SolApi(TackerApi[bytes]):
         changed = replace(tag, networks=tuple((known | dict(networks)).items()))
         links = self._links(replace(tag, networks=networks))
         for point in (point for link in links for point in link["extCps"]):
-            protocol = {"layerProtocol": "IP_OVER_ETHERNET", "ipOverEthernet": _DYNAMIC}
-            point["cpConfig"] = [{"cpProtocolData": [protocol]}]
+            point["cpConfig"] = [DYNAMIC]
         try:
             Operations(self._tacker, vnf.id).run("change_ext_conn", lambda: self._reconnect(vnf.id, links))
         except OnboardError as failure:

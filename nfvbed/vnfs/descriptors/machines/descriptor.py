@@ -152,7 +152,7 @@ def _machine(
         extra_specs=extra_specs(flavor),
         image=given.own_images.get(guest.name, given.image) if guest.image else given.image,
         ports=_ports(vnf, guest, links, given),
-        user_data=with_seed(said, given.seed) if given.seed else said + _forwards(vnf, given),
+        user_data=(with_seed(said, given.seed) if given.seed else said) + _forwards(vnf, given),
         zone=zone,
     )
 

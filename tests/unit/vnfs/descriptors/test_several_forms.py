@@ -12,6 +12,7 @@ from nfvbed.vnfs.descriptors import csar, hot, imports, naming, parsing, request
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from tests import heattranslator
+from tests.unit.vnfs.descriptors.requests import PROJECT
 from tests.unit.vnfs.descriptors.several import EIGHT, FLAVORS, TWO, ZONES, legacy_document, request, template, vepc
 
 GIVEN = {
@@ -222,6 +223,12 @@ def test_user_data_says_what_a_guest_holds_and_where_its_peers_are():
         "config.mme.tac": "1",
         "seed": "none",
     }
+
+
+@pytest.mark.parametrize("seed", ["", "ab12"])
+def test_machines_in_a_row_are_told_to_forward_with_a_secret_and_without(seed):
+    made = request(vnf=PROJECT.load_vnf("vpair"), seed=seed)
+    assert [one.user_data.split()[-1] for one in made.only.machines] == ["vloop.forward=io"] * 2
 
 
 def test_anti_spoofing_is_off_on_every_port_of_the_path_and_on_no_other():
