@@ -4,7 +4,9 @@ The one place that says what a tier is; `make test`, `make test-<tier>` and tox 
 an earlier one failed; the exit status is 0 only when all passed. Nothing is written outside the checkout.
 
 Tiers that share nothing run together on all cores, before those that need the machine to themselves; those that
-wait for nothing but a core run beside all up to the functional tier, at idle priority, unless NFVBED_TESTS_BESIDE is 0.
+wait for nothing but a core run beside all up to the functional tier, at idle priority. Functional tests that take no
+hugepages run beside the others, on what is to them a machine of their own (`tests/apart`). Both unless
+NFVBED_TESTS_BESIDE is 0.
 """
 
 import os
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".nfvbed" / "tiers"
 BYTECODE = ROOT / ".nfvbed" / "cache" / "bytecode"
 PYTHON = sys.executable
+APART = ROOT / "tests" / "apart"
 
 TIERS = (
     *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
@@ -35,10 +38,13 @@ the third take 5 minutes, up to 20, 7, 20 to 60, up to 8, 70 minutes, 10 minutes
 two hours, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
-BESIDE = () if os.environ.get("NFVBED_TESTS_BESIDE") == "0" else ("unit", "golden")
+IN_TURN = os.environ.get("NFVBED_TESTS_BESIDE") == "0"
+BESIDE = () if IN_TURN else ("unit", "golden")
 """Tiers that run beside the functional one, which waits most of its time, and beside those before it: at a priority at
 which they get a core only while nothing else wants it. Continuous integration, whose host is disturbed anyway and whose
 time suffices, runs them one after the other (docs/evidence/tests.md)."""
+TWO_LANES = () if IN_TURN else ("functional",)
+"""Tiers whose tests with the mark `beside` run at the same time as their others, in a second lane."""
 FOLDERS = {
     "vepc": ("functional",),
     "slow": ("image", "functional"),
@@ -79,6 +85,8 @@ class Outcome:
     """What a tier gave."""
 
     tier: str
+    part: str = ""
+    """Of a tier that runs in two lanes, which."""
     passed: int = 0
     failed: int = 0
     skipped: list[str] = field(default_factory=list)
@@ -111,15 +119,28 @@ def _each(groups: list[list[str]]) -> list[Outcome]:
     outcomes = list[Outcome]()
     for group in groups:
         print(f"\n=== {', '.join(group)}", flush=True)
-        outcomes += Session(group, "now").run()
+        outcomes += _lanes(group) if group[0] in TWO_LANES else Session(group, "now").run()
     return outcomes
+
+
+def _lanes(group: list[str]) -> list[Outcome]:
+    """Run a tier in two lanes: what takes hugepages and cores on this machine, the rest on one of its own."""
+    control_group = f"apart-{os.getpid()}"
+    other = Session(group, "lane", "beside")
+    try:
+        with other.started([str(APART), control_group]):
+            outcomes = Session(group, "now", "not beside").run()
+            print(f"\n=== {group[0]}, what ran beside these", flush=True)
+            return outcomes + other.ended()
+    finally:
+        subprocess.run([APART, control_group], check=False)
 
 
 def _beside(groups: list[list[str]], others: list[str]) -> list[Outcome]:
     """Run groups one after the other while others' tests, which wait for nothing but a core, run at idle priority."""
     print(f"\n=== beside all that follows, shown when they have ended: {', '.join(others)}", flush=True)
     behind = Session(others, "idle")
-    with behind.started_idle():
+    with behind.started(["chrt", "--idle", "0"], gives_way=True):
         outcomes = _each(groups)
         print(f"\n=== {', '.join(others)}", flush=True)
         return outcomes + behind.ended()
@@ -141,13 +162,15 @@ def _environment(work: Path, tier: str) -> dict[str, str]:
 class Session:
     """One run of pytest: over one tier, or over several whose tests share nothing."""
 
-    def __init__(self, tiers: list[str], name: str) -> None:
-        """Name its tiers, and the folder of what its tests write."""
+    def __init__(self, tiers: list[str], name: str, only: str = "") -> None:
+        """Name its tiers, and the folder of what its tests write; and which of its tests, by marks, where not all."""
         self._tiers = tiers
-        self._outcomes = {tier: Outcome(tier) for tier in tiers}
+        self._only = only
+        suffix = "" if not only or only.startswith("not ") else f"-{only}"
+        self._outcomes = {tier: Outcome(tier, suffix) for tier in tiers}
         # Names of Unix sockets, which tests make in there, have at most 107 characters: folders' own are short.
         self._work, self._base = WORK / name, WORK / name[0]
-        self._report, self._log = WORK / f"{tiers[0]}.xml", WORK / f"{tiers[0]}.log"
+        self._report, self._log = WORK / f"{tiers[0]}{suffix}.xml", WORK / f"{tiers[0]}{suffix}.log"
         self._began = 0.0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -160,15 +183,15 @@ class Session:
         return self._outcome(status)
 
     @contextmanager
-    def started_idle(self) -> Iterator[None]:
-        """Run it at a priority below all others'; what is left of it ends with the block.
+    def started(self, by: list[str], gives_way: bool = False) -> Iterator[None]:
+        """Run it by a program that runs another, its output into a file; what is left of it ends with the block.
 
         Linux may share cores out by session before it looks at priorities (`kernel.sched_autogroup_enabled`): idle
         tests in the session of others take half a core from a switch with a session of its own. So they have a session,
         and it gives way.
         """
         # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
-        argv = ["chrt", "--idle", "0", *self._prepare(more_than_cores=0)]
+        argv = [*by, *self._prepare(more_than_cores=0)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 argv,
@@ -179,7 +202,8 @@ class Session:
                 stderr=log,
                 start_new_session=True,
             )
-        _give_way(self._process.pid)
+        if gives_way:
+            _give_way(self._process.pid)
         try:
             yield
         finally:
@@ -212,7 +236,8 @@ class Session:
         every = [str(folder) for places in folders.values() for folder in places]
         argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={self._base}", f"--junitxml={self._report}"]
         argv.append("-v" if first in TELLS_NAMES else "-q")
-        argv += ["-m", CHOSEN.get(first, ALL_OTHERS)]
+        chosen = CHOSEN.get(first, ALL_OTHERS)
+        argv += ["-m", f"{chosen} and {self._only}" if self._only else chosen]
         if first in SIDE_BY_SIDE:
             # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
             # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
@@ -266,7 +291,8 @@ def _summarise(outcomes: list[Outcome], total: float) -> None:
     for outcome in outcomes:
         counts = f"{outcome.passed:4} passed  {outcome.failed:3} failed  {len(outcome.skipped):3} skipped"
         print(
-            f"{outcome.tier:12} {counts}  " + (f"{outcome.seconds:6.1f} s" if outcome.seconds else "  with the above")
+            f"{outcome.tier + outcome.part:18} {counts}  "
+            + (f"{outcome.seconds:6.1f} s" if outcome.seconds else "  with the above")
         )
     for outcome in outcomes:
         for note in outcome.notes:

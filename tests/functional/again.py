@@ -12,6 +12,8 @@ from pathlib import Path
 
 MARK = b"NFVBED_TEST_MARK="
 """In the environment of processes that tests start, also of those that outlive who started them."""
+SESSION = "NFVBED_TEST_SESSION"
+"""Says of which session of tests such a process is: one that runs beside this one is another's."""
 QUIET_S = 0.02
 """Two ticks, in which times of processes are counted; the generator waits 50 ms for late frames."""
 QUIET_REPETITIONS = 1
@@ -110,9 +112,11 @@ def _is_ours(root: Path, pid: int, parents: dict[int, int], own: int) -> bool:
     if parents[pid] == KERNEL_THREADS:
         return False
     try:
-        return MARK in (root / str(pid) / "environ").read_bytes()
+        environment = (root / str(pid) / "environ").read_bytes()
     except OSError:
         return False
+    session = f"{SESSION}={os.environ.get(SESSION, '')}".encode()
+    return MARK in environment and (SESSION.encode() not in environment or session in environment.split(b"\0"))
 
 
 def _waits(root: Path, pid: int) -> list[tuple[int, float]]:

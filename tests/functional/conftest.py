@@ -1,6 +1,7 @@
 """Fixtures of the XDP engine's tests: a network namespace, a generator looped back in it, one beside a relay.
 
-And the image of virtual machines, built where it is not; and the host before a test and after it.
+And the image of virtual machines, built where it is not; and the host before a test and after it. And which tests run
+beside the others.
 """
 
 import os
@@ -17,9 +18,28 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
+from tests.functional import lanes
 from tests.functional.lab_host import MARK, ROOT, assert_back_to, left_as_found, run, snapshot
 from tests.functional.ssh_host import HostOfItsOwn
 from tests.functional.xdp_driver import Generator, Namespace, start_relay
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark those that `tests/tiers.py` runs beside the others: they say that they take no hugepages, and so does what
+    they are given.
+    """
+    for item in items:
+        if item.get_closest_marker("no_hugepages") and not lanes.takes_hugepages(item):
+            item.add_marker("beside")
+
+
+@pytest.fixture(autouse=True)
+def _asks_for_no_hugepages():
+    """Beside the others there are none, and a test that asks for some fails, also where it expected to get none."""
+    before = lanes.pools_written()
+    yield
+    assert lanes.pools_written() == before, "it asks for hugepages: it cannot have the mark no_hugepages"
 
 
 @pytest.fixture(autouse=True, scope="session")

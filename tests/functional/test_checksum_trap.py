@@ -7,6 +7,8 @@ import pytest
 
 from tests.functional.lab_host import assert_back_to, snapshot
 
+pytestmark = pytest.mark.no_hugepages
+
 BRIDGE = ("onboard", "vloop", "--variant", "linux-bridge")
 THREE_RUNS = """
 import sys

@@ -146,6 +146,7 @@ def deployed_shortest(request, factory):
         yield plane
 
 
+@pytest.mark.no_hugepages
 class TestDataPlane:
     """On its shortest path: port to port, or through one VNF. One variant of each data plane; slow: of all of them."""
 
@@ -248,6 +249,7 @@ class TestDataPlane:
             plane.adapter.verify(plane.deployment)
 
 
+@pytest.mark.no_hugepages
 class TestOtherVariant:
     """The other variants of the same data planes and ports, of which the tier slow asks all of the above."""
 
@@ -316,6 +318,7 @@ def test_two_hosts_of_a_release_pass_every_frame_through_their_tunnel(tmp_path, 
         plane.destroy()
 
 
+@pytest.mark.no_hugepages
 class TestWithVnf:
     """Through one VNF that is a process."""
 

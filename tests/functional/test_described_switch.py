@@ -16,6 +16,8 @@ from tests.functional.deployed_plane import Case, deployed
 from tests.functional.disturbed import death_of, pass_all
 from tests.functional.test_data_planes_conform import each_counted
 
+pytestmark = pytest.mark.no_hugepages
+
 
 def described(folder, **more):
     """The switch as a file has it; what it leaves outside of the deployment is a file in a folder."""

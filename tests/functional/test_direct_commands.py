@@ -24,6 +24,7 @@ def traced(ask, variant):
     return retried(trace, lambda found: found["complete"])
 
 
+@pytest.mark.no_hugepages
 def test_a_variant_without_p2p_is_deployed_with_its_own_vnf(ask, before, mark):
     status, out, err = ask("deploy", "macvtap-private", "--json")
     assert status == 0, err
@@ -42,6 +43,7 @@ def test_a_variant_without_p2p_is_deployed_with_its_own_vnf(ask, before, mark):
     assert_back_to(before, mark)
 
 
+@pytest.mark.no_hugepages
 def test_it_is_traced_without_a_deployment_too(ask, before, mark):
     found = traced(ask, "macvtap")
     assert (found["topology"], found["complete"]) == ("pvp", True)

@@ -27,6 +27,8 @@ from tests.functional.gateway_bed import (
 )
 from tests.gtpu_frames import Ip
 
+pytestmark = pytest.mark.no_hugepages
+
 SIZES = (0, 1, 18, 22, 63, 64, 65, 500, 1400, None)
 """Of payloads; the last one's packet fills the MTU downlink, with the tunnel's headers."""
 HEADERS = 20 + 8 + 36

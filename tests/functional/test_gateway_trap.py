@@ -12,6 +12,8 @@ from nfvbed.vnfs.epc.checksums import inside_tunnel
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, incomplete_frame, probe_frame
 from tests.functional.gateway_bed import MACS, SERVER, Bed, bearer, bed_of
 
+pytestmark = pytest.mark.no_hugepages
+
 TOWARDS_GATEWAY = ("n0", "b2")
 """The server's own port, and the bridge's that leads to the gateway."""
 

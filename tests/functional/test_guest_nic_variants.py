@@ -17,7 +17,7 @@ from nfvbed.vnfs.vm.agent import Agent
 from tests.functional.disturbed import pass_all
 from tests.functional.vm_guests import PROJECT, choice, offered
 
-pytestmark = pytest.mark.usefixtures("vloop_image")
+pytestmark = [pytest.mark.usefixtures("vloop_image"), pytest.mark.no_hugepages]
 
 QUEUES = 2
 """Of virtio-net; an emulated NIC has one, whatever the flavor says."""

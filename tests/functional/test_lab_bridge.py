@@ -14,6 +14,8 @@ from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import PATIENCE_S, pass_all
 
+pytestmark = pytest.mark.no_hugepages
+
 PROJECT = open_project()
 FRAME = bytes.fromhex("024e4656000102 4e4656000088b5".replace(" ", "")) + bytes(46)
 """From g0 to g1, of the EtherType for experiments."""

@@ -6,6 +6,8 @@ from nfvbed.records import Status
 from nfvbed.records.results import ResultKind, TablePayload
 from nfvbed.store import Store
 
+pytestmark = pytest.mark.no_hugepages
+
 EXPERIMENT = """
 name: life
 title: A VNF dies and comes back

@@ -12,6 +12,8 @@ import pytest
 from tests.functional.disturbed import PATIENCE_S, wait_until
 from tests.functional.xdp_driver import make_namespace
 
+pytestmark = pytest.mark.no_hugepages
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUSYBOX = ROOT / ".nfvbed/qemu/boot/busybox"
 EXEC = os.environ.get("NFVBED_EXEC", str(ROOT / "native/build/exec/nfvbed-exec"))

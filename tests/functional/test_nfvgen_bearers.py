@@ -11,6 +11,8 @@ from tests.functional import gateway_double
 from tests.functional.dpdk_driver import enough_hugepages
 from tests.functional.xdp_driver import Generator
 
+pytestmark = pytest.mark.no_hugepages
+
 BOUNDED = {"duration_ns": 5_000_000_000, "frames": 300, "drain_ns": 500_000_000}
 UPLINK, DOWNLINK = [[0, 1]], [[1, 0]]
 

@@ -12,6 +12,8 @@ import pytest
 from tests.functional.disturbed import PATIENCE_S, retried, wait_until
 from tests.functional.xdp_driver import Generator, assert_nothing_lost
 
+pytestmark = pytest.mark.no_hugepages
+
 TRIALS_UNTIL_REFUSED = 200
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from tests.functional.xdp_driver import assert_nothing_lost
 
+pytestmark = pytest.mark.no_hugepages
+
 ONE_WAY = {"duration_ns": 5_000_000_000, "rate_pps": 1000, "directions": [[0, 1]], "drain_ns": 200_000_000}
 
 # Stretches of a frame, in order: how many bytes, and what a frame counts as when one of them is damaged. What no

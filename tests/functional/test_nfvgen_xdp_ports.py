@@ -12,6 +12,8 @@ import pytest
 from tests.functional.disturbed import retried, wait_until
 from tests.functional.xdp_driver import CORE, NFVGEN, Generator, assert_nothing_lost, ip
 
+pytestmark = pytest.mark.no_hugepages
+
 # Two tap interfaces, each one's frames written to the other, as a switch in user space does.
 TAPS = """
 import fcntl, os, select, struct, sys

@@ -43,7 +43,12 @@ def each_had_its_share(passage):
     return [entered(passage.before, passage.after, vnf) for vnf in (1, 2)] == [first, second]
 
 
-@pytest.mark.parametrize("forwarding", ["bridge", "raw", "xdp", "router", "mac", "macswap"])
+OF_TESTPMD = ("mac", "macswap")
+"""It takes hugepages, whatever the ports are."""
+FORWARDING = [pytest.param(name, marks=pytest.mark.no_hugepages) for name in ("bridge", "raw", "xdp", "router")]
+
+
+@pytest.mark.parametrize("forwarding", [*FORWARDING, *OF_TESTPMD])
 def test_flow_number_i_reaches_vnf_number_i_of_the_bridge_and_comes_back(site, forwarding):
     deployment = deploy(site, "linux-bridge", forwarding)
     generator = site.open_generator(deployment)
@@ -54,6 +59,7 @@ def test_flow_number_i_reaches_vnf_number_i_of_the_bridge_and_comes_back(site, f
     site.destroy(deployment)
 
 
+@pytest.mark.no_hugepages
 @pytest.mark.parametrize(
     ("variant", "forwarding", "topology"),
     [("linux-bridge", "bridge", "pvpv"), ("ovs-dpdk", "io", "pvpv4"), ("xdp", "xdp", "pvpv4")],
@@ -92,6 +98,7 @@ def counts(netns, names):
     return {name: (found.rx_packets, found.tx_packets) for name, found in veth.read(netns, names).items()}
 
 
+@pytest.mark.no_hugepages
 def test_nothing_is_flooded_or_learnt_and_vnfs_cannot_reach_each_other(site):
     deployment = deploy(site, "linux-bridge", "xdp")
     site.close_generators(deployment)

@@ -17,6 +17,8 @@ from nfvbed.host.probes.host import Host
 from tests.functional.lab_host import ROOT
 from tests.functional.ssh_host import PORT, THERE
 
+pytestmark = pytest.mark.no_hugepages
+
 
 @pytest.fixture(scope="module", name="report")
 def _report(far, tmp_path_factory):

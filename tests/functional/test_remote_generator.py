@@ -26,6 +26,8 @@ from tests.functional.disturbed import all_arrived, retried, wait_until
 from tests.functional.xdp_driver import CORE, NFVGEN, ip
 from tests.unit.traffic.trex.folder import CONFIGURATION, PORTS, install
 
+pytestmark = pytest.mark.no_hugepages
+
 RATE_PPS = 20_000
 SHORT = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=RATE_PPS)
 LONG = TrafficRequest(duration_ns=1_500_000_000, frame_size=64, rate_pps=RATE_PPS)

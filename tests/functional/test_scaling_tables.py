@@ -45,6 +45,7 @@ def quantities(result: ResultRecord) -> list[dict[str, float | None]]:
 CACHING = {"kind": "address-caching", "max_addresses": 300}
 
 
+@pytest.mark.no_hugepages
 def test_a_bridge_holds_as_many_addresses_as_it_may(lab_with_vnfs, tmp_path):
     # Each number of addresses that is tried costs a trial of every address: few are as good as many.
     chosen = variant("linux-bridge", fdb_max_learned=32)
@@ -73,6 +74,7 @@ def test_a_learning_switch_holds_as_many_addresses_as_it_may_and_learns_them(lab
     assert rate["in the switch's table"] == 31, "the test port's own is one of them"
 
 
+@pytest.mark.no_hugepages
 def test_what_does_not_learn_has_nothing_to_be_found(lab_with_vnfs, tmp_path):
     (found,) = measured(lab_with_vnfs, tmp_path, variant("linux-bridge", learning=False), CACHING)
     assert (found.status, "learning: false" in found.reason) == (Status.NOT_APPLICABLE, True)
@@ -108,6 +110,7 @@ def table_of(
     site.destroy(deployment)
 
 
+@pytest.mark.no_hugepages
 @pytest.mark.parametrize(
     ("name", "topology"),
     [("ovs-dpdk", "p2p"), ("linux-bridge", "pvp"), pytest.param("vpp", "p2p", marks=with_vpp)],

@@ -57,6 +57,7 @@ def run_of(site, path, name):
         return results, {trial.sequence: trial for trial in store.trials(run.id)}
 
 
+@pytest.mark.no_hugepages
 def test_all_kinds_through_a_bridge(site, tmp_path):
     results, trials = run_of(site, tmp_path, "linux-bridge")
     assert {result.status for result in results.values()} == {Status.OK}, results
@@ -96,6 +97,7 @@ def test_tcp_through_vhost_user_ports(site):
     site.destroy(deployment)
 
 
+@pytest.mark.no_hugepages
 def test_requests_through_a_router_that_is_a_vnf(site):
     deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", vnf=choice("router"))
     with socket_ends(deployment, around(site, deployment)) as ends:
@@ -105,6 +107,7 @@ def test_requests_through_a_router_that_is_a_vnf(site):
     site.destroy(deployment)
 
 
+@pytest.mark.no_hugepages
 def test_a_vnf_that_breaks_checksums_is_named_with_the_remedy(site):
     deployment = site.deploy(PROJECT.load_variant("linux-bridge"), "pvp", vnf=choice("raw"))
     with pytest.raises(UnsupportedError) as caught, socket_ends(deployment, around(site, deployment)):

@@ -18,6 +18,8 @@ from tests.functional.disturbed import PATIENCE_S, wait_until
 from tests.functional.ssh_host import HERE, THERE, WITHOUT_RIGHTS
 from tests.unit.host.remote.test_remote_line import WORDS
 
+pytestmark = pytest.mark.no_hugepages
+
 KILLED = """
 import json, sys, time
 from pathlib import Path

@@ -37,6 +37,8 @@ from tests.functional.far_ends import ARP, ARRIVAL_S, PORTS, Outside, travel, ud
 from tests.functional.lab_host import MARK, assert_back_to, settled_snapshot
 from tests.onos_double import PASSWORD, OnosDouble
 
+pytestmark = pytest.mark.no_hugepages
+
 PROJECT = open_project()
 CHAIN = SteeringPath(PORTS, (SwitchCable("p0", "v0p0"), SwitchCable("v0p1", "v1p0"), SwitchCable("v1p1", "p1")))
 PARALLEL = SteeringPath(

@@ -77,6 +77,7 @@ def stations(deployment):
     return [outer[0], *inner, *outer[1:]]
 
 
+@pytest.mark.no_hugepages
 @pytest.mark.parametrize(
     ("topology", "core_use"),
     [

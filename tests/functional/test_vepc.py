@@ -28,6 +28,8 @@ from tests.functional.declared import PROJECT, vnf
 from tests.functional.disturbed import retried, wait_until
 from tests.functional.epc_core import running
 
+pytestmark = pytest.mark.no_hugepages
+
 BRIDGE = PROJECT.load_variant("linux-bridge")
 FRAMES = 1_000
 

@@ -33,6 +33,8 @@ from tests.functional.declared import PROJECT
 from tests.functional.disturbed import PATIENCE_S, pass_all, wait_until
 from tests.gtpu_frames import Ip
 
+pytestmark = pytest.mark.no_hugepages
+
 MANY = 1_000
 RATE_PPS = 1_000
 """About 1 % of what the slowest of these paths forwards."""

@@ -31,6 +31,8 @@ from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb, counts_of
 from tests.functional.declared import PROJECT
 
+pytestmark = pytest.mark.no_hugepages
+
 BRIDGE = PROJECT.load_variant("linux-bridge")
 BYTES = 2_000_000
 PORT = 5001

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.no_hugepages
+
 ROOT = Path(__file__).resolve().parents[2]
 OWN, TAKEN, FREE, ELSEWHERE = "10.9.0.1", "10.9.0.2", "10.9.0.77", "10.99.0.1"
 MAC = "52:54:00:00:09:02"

@@ -41,6 +41,7 @@ def assert_memory_is_shared_pages_and_an_abort_is_named(site, deployment):
     assert "vloop: ready" in caught.value.observed, "the last lines of its log"
 
 
+@pytest.mark.no_hugepages
 @pytest.mark.parametrize(
     ("variant", "forwarding", "flavor", "offloads"),
     [

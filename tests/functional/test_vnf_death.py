@@ -1,8 +1,12 @@
 """A VNF that is killed in the middle of a run costs its own cell, and nothing else. On the real host, as root."""
 
+import pytest
+
 from nfvbed.records import Status
 from nfvbed.store import Store
 from tests.functional.lab_host import assert_back_to
+
+pytestmark = pytest.mark.no_hugepages
 
 DOOMED = "linux-bridge/pvp+process-raw/64"
 EXPERIMENT = """

@@ -8,6 +8,8 @@ from nfvbed.records import QualityWarning, VnfKind
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from tests.functional.vm_guests import PROJECT, choice
 
+pytestmark = pytest.mark.no_hugepages
+
 MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 

@@ -59,6 +59,7 @@ def test_a_killed_vnf_is_healed_and_the_switch_runs_on_without_it_and_takes_othe
         assert_frames_come_through(site, "pvp", other)
 
 
+@pytest.mark.no_hugepages
 def test_vnfs_side_by_side_become_more_and_fewer(site):
     deployment = onboard(site, "raw")
     assert "would be set up again as pvpv" in site.foresee_scale(deployment, 2)
@@ -69,6 +70,7 @@ def test_vnfs_side_by_side_become_more_and_fewer(site):
     assert site.scale(scaled, 1).topology == "pvp"
 
 
+@pytest.mark.no_hugepages
 def test_a_chain_is_not_scaled(site):
     deployment = onboard(site, "raw", "pvvp")
     with pytest.raises(UnsupportedError, match="cannot be scaled") as refused:

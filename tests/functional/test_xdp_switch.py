@@ -62,6 +62,7 @@ def flow(site, deployment):
         generator.close()
 
 
+@pytest.mark.no_hugepages
 @pytest.mark.parametrize(
     ("name", "core_use"),
     [("xdp", "inline"), ("xdp-generic", "rps")],
@@ -103,6 +104,7 @@ def received(hops):
     return {hop.name: hop.rx_packets for hop in hops}
 
 
+@pytest.mark.no_hugepages
 @pytest.mark.parametrize(("topology", "forwarding"), [("pvvp", "xdp"), ("pvpv", "bridge"), ("pcp", "raw")])
 def test_frames_pass_through_vnfs_and_flows_are_shared(lab_with_vnfs, topology, forwarding):
     site = lab_with_vnfs
@@ -116,6 +118,7 @@ def test_frames_pass_through_vnfs_and_flows_are_shared(lab_with_vnfs, topology, 
     site.destroy(deployment)
 
 
+@pytest.mark.no_hugepages
 def test_a_killed_switch_forwards_nothing_and_is_dead_until_it_is_started_again(lab):
     site = lab
     deployment = site.deploy(variant("xdp"), "p2p")
@@ -175,6 +178,7 @@ def test_tasks_of_an_experiment_have_a_cost(before, tmp_path):
             assert figures["cycles per packet"] > 0
 
 
+@pytest.mark.no_hugepages
 def test_kill_9_in_the_middle_then_the_next_command_removes_it(before, nfvbed, mark):
     process = nfvbed("deploy", "xdp")
     assert process.wait(60) == 0, process.stderr.read()

@@ -57,6 +57,15 @@ def test_a_process_with_the_tests_mark_is_ours_whoever_its_parent_is(tmp_path):
     assert again.read(tmp_path, OURS).others == {}
 
 
+def test_one_of_a_session_beside_this_one_is_anothers(tmp_path, monkeypatch):
+    monkeypatch.setenv(again.SESSION, "12")
+    for session, others in ((b"12", []), (b"1", [OTHER]), (b"123", [OTHER])):
+        write(tmp_path, 0, {OTHER: 50}, {})
+        environment = b"NFVBED_TEST_MARK=x\0NFVBED_TEST_SESSION=" + session + b"\0"
+        (tmp_path / str(OTHER) / "environ").write_bytes(environment)
+        assert list(again.read(tmp_path, OURS).others) == others
+
+
 @pytest.fixture(name="counted")
 def _counted(monkeypatch):
     """Counts attempts of a test apart from this process's own, each with so much stolen."""

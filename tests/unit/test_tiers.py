@@ -16,40 +16,47 @@ def _ran(monkeypatch):
     said = []
 
     class Noted:
-        def __init__(self, names, _folder):
-            self._names = names
+        def __init__(self, names, _folder, only=""):
+            self._names = [f"{name} {only}".strip() for name in names]
+            self._outcomes = [tiers.Outcome(name, failed=int(name == "browser")) for name in names]
 
         def run(self):
             said.append(tuple(self._names))
-            return [tiers.Outcome(name, failed=int(name == "browser")) for name in self._names]
+            return self._outcomes
 
         @contextmanager
-        def started_idle(self):
-            said.append(("begun", *self._names))
+        def started(self, by, gives_way=False):
+            said.append((by[0].rpartition("/")[2], *self._names))
             yield
             said.append(("gone", *self._names))
 
         def ended(self):
             said.append(("ended", *self._names))
-            return [tiers.Outcome(name) for name in self._names]
+            return self._outcomes
 
     monkeypatch.setattr(tiers, "Session", Noted)
     monkeypatch.setattr(tiers, "BESIDE", ("unit", "golden"))
+    monkeypatch.setattr(tiers, "TWO_LANES", ("functional",))
+    monkeypatch.setattr(tiers.subprocess, "run", lambda *_, **__: None)
     return said
 
 
-def test_unit_and_golden_tests_are_beside_all_up_to_the_functional_ones(ran, capsys):
+def test_unit_and_golden_tests_are_beside_all_up_to_the_functional_ones_which_have_two_lanes(ran, capsys):
     assert tiers.main(["unit", "golden", "image", "functional", "slow"]) == 0
     assert ran == [
-        ("begun", "unit", "golden"),
+        ("chrt", "unit", "golden"),
         ("image",),
-        ("functional",),
+        ("apart", "functional beside"),
+        ("functional not beside",),
+        ("ended", "functional beside"),
+        ("gone", "functional beside"),
         ("ended", "unit", "golden"),
         ("gone", "unit", "golden"),
         ("slow",),
     ]
     summary = capsys.readouterr().out.partition("=== summary")[2]
-    assert [line.split()[0] for line in summary.splitlines()[1:6]] == ["image", "functional", "unit", "golden", "slow"]
+    names = [line.split()[0] for line in summary.splitlines()[1:7]]
+    assert names == ["image", "functional", "functional", "unit", "golden", "slow"]
 
 
 def test_a_clean_clone_needs_no_folder_and_tells_of_every_tier(monkeypatch, tmp_path, capfd):
@@ -63,6 +70,7 @@ def test_a_clean_clone_needs_no_folder_and_tells_of_every_tier(monkeypatch, tmp_
     monkeypatch.setattr(tiers, "ROOT", tmp_path)
     monkeypatch.setattr(tiers, "WORK", tmp_path / "made" / "tiers")
     monkeypatch.setattr(tiers, "BESIDE", ("unit", "golden"))
+    monkeypatch.setattr(tiers, "TWO_LANES", ())  # They take root; the functional tests themselves run in them.
     assert tiers.main(["unit", "golden", "functional"]) == 1
     said = capfd.readouterr().out.partition("=== summary")[2].splitlines()
     counts = [" ".join(line.split()[:5]) for line in said[1:4]]
@@ -75,7 +83,7 @@ def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(mon
     monkeypatch.setattr(tiers, "WORK", tmp_path)
     monkeypatch.setattr(tiers.Session, "_prepare", lambda _, more_than_cores: ["sleep", "60"])
     beside = tiers.Session(["unit"], "idle")
-    with beside.started_idle():
+    with beside.started(["chrt", "--idle", "0"], gives_way=True):
         pid = beside._process.pid
         wait_until(lambda: os.sched_getscheduler(pid) == os.SCHED_IDLE)  # chrt sets that itself
         assert os.getsid(pid) == pid
@@ -91,5 +99,6 @@ def test_without_functional_ones_they_run_with_the_others_and_one_that_failed_is
 
 def test_asked_for_they_run_one_after_the_other(ran, monkeypatch):
     monkeypatch.setattr(tiers, "BESIDE", ())
+    monkeypatch.setattr(tiers, "TWO_LANES", ())
     assert tiers.main(["unit", "functional"]) == 0
     assert ran == [("unit",), ("functional",)]

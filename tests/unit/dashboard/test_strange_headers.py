@@ -145,13 +145,16 @@ def asked(client: TestClient, method: str, path: str, headers: list[tuple[str, s
     assert_sound(client.send(request))
 
 
+FORMS = ("/jobs", "/login", "/logout", "/api/jobs/deploy")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_value_of_a_header_is_a_fault(clients: list[TestClient], name: str):
+    """Each header with each value; each value comes to each form, with some of the headers."""
     for client in clients:
-        for value in VALUES:
+        for number, value in enumerate(VALUES, NAMES.index(name)):
             asked(client, "GET", "/api/runs", [(name, value)], b"")
-            for path in ("/jobs", "/login", "/logout", "/api/jobs/deploy"):
-                asked(client, "POST", path, [("origin", HERE), (name, value)], b"a=b")
+            asked(client, "POST", FORMS[number % len(FORMS)], [("origin", HERE), (name, value)], b"a=b")
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "PUT", "OPTIONS"])
