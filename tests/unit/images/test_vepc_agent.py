@@ -2,7 +2,7 @@
 
 import pytest
 from agent.refusal import Refusal
-from vepcagent import core, edge, gtpu, peers
+from vepcagent import core, edge, gtpu, network, peers
 from vepcagent.given import read
 from vepcagent.sims import subscribers
 
@@ -29,6 +29,20 @@ def test_user_data_of_descriptors_is_what_the_agent_reads():
     assert set(found.functions) == core.FUNCTIONS
     assert set(given("edge").functions) == edge.FUNCTIONS
     assert found.nics == tuple(port.link for port in MACHINES["core"].ports)
+
+
+def test_nics_are_in_the_order_of_their_buses_and_leave_no_checksum_out(tmp_path, monkeypatch):
+    """What leaves it out beside a data plane that does not complete it is dropped by the receiver, in silence."""
+    for name, bus in {"eth0": "00:05.0", "eth1": "00:03.0", "eth2": "00:04.0", "lo": ""}.items():
+        (tmp_path / "net" / name).mkdir(parents=True)
+        if bus:
+            (tmp_path / "devices" / bus).mkdir(parents=True)
+            (tmp_path / "net" / name / "device").symlink_to(tmp_path / "devices" / bus)
+    switched = []
+    monkeypatch.setattr(network, "_NET", tmp_path / "net")
+    monkeypatch.setattr(network.ethtool, "switch", lambda *of: switched.append(of))
+    assert network.devices(given("core")) == {"s1-u": "eth1", "sgi": "eth2", "s1-mme": "eth0"}
+    assert switched == [(name, "tx", False) for name in ("eth1", "eth2", "eth0")]
 
 
 @pytest.mark.parametrize(
