@@ -1,5 +1,6 @@
 """VNF packages (SOL005): uploaded, reused where the same one is there, disabled and deleted."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ from nfvbed.errors import OnboardError
 _KEY = "nfvbed-{}"
 _FIELDS = ("owner", "name", "digest", "project")
 _ONBOARDED = "ONBOARDED"
+_PART_IS_GONE = re.compile(r"tacker\.common\.exceptions\.Vnf\w+NotFound")
+"""In Tacker's answer of status 500: the package was there when it was asked for, and was deleted before its flavours,
+files and descriptor were read; they go in one transaction."""
 
 
 class Packages:
@@ -36,7 +40,7 @@ class Packages:
         try:
             return dict(self._tacker.show_vnf_package(identifier))
         except tacker_errors.TackerException as failure:
-            if is_missing(failure):
+            if is_missing(failure) or _PART_IS_GONE.search(str(failure)):
                 return None
             raise
 

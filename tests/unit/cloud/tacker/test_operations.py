@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from tackerclient.common.exceptions import TackerClientException
 
 from nfvbed.cloud.tacker import waits
 from nfvbed.cloud.tacker.operations import Operations
@@ -59,6 +60,13 @@ def test_a_stuck_operation_is_cancelled_as_soon_as_tacker_lets_it_and_failed(tac
     assert tacker.asked == [("cancel", "o1")] * 3 + [("fail", "o1")]
 
 
+GOING = (
+    "Unexpected API Error. Please report this at http://bugs.launchpad.net/tacker/ and attach the Tacker API log if "
+    "possible.\n<class 'tacker.common.exceptions.{}'>"
+)
+"""What `expected_errors` of Tacker 8 answers, whatever the error was."""
+
+
 def account(tacker):
     """Return what packages are asked for with."""
     return SimpleNamespace(tacker=tacker, note=lambda *words: None, ours=lambda tag, owner: tag.owner == owner)
@@ -84,3 +92,27 @@ def test_the_same_package_is_taken_again_and_another_ones_is_not(tacker):
     assert Packages(account(tacker)).upload(b"csar", TAG)["id"] == "made"
     assert tacker.asked == [("upload", "made")]
     assert Packages(account(tacker)).of("other") == []
+
+
+@pytest.mark.parametrize("part", ["VnfDeploymentFlavourNotFound", "VnfArtifactNotFound", "VnfPackageVnfdNotFound"])
+def test_a_package_whose_parts_are_gone_is_gone(tacker, monkeypatch, part):
+    answer = TackerClientException(status_code=500, message=GOING.format(part))
+    tacker.states = iter(["ONBOARDED"])
+    Packages(account(tacker)).upload(b"csar", TAG)
+    tacker.update_vnf_package = lambda *_: None
+
+    def fails(_):
+        raise answer
+
+    tacker.delete_vnf_package = lambda _: monkeypatch.setattr(tacker, "show_vnf_package", fails)
+    Packages(account(tacker)).delete("made")
+    assert Packages(account(tacker)).of("demo") == []
+
+
+def test_another_fault_of_tacker_is_no_package_that_is_gone(tacker, monkeypatch):
+    def fails(_):
+        raise TackerClientException(status_code=500, message=GOING.format("DBConnectionError"))
+
+    monkeypatch.setattr(tacker, "show_vnf_package", fails)
+    with pytest.raises(OnboardError, match="failed"):
+        Packages(account(tacker)).delete("made")
