@@ -78,6 +78,7 @@ TELLS_NAMES = (
 
 GOES_S = 20
 """Seconds in which tests that are interrupted clear up."""
+_LOOK_S = 0.2
 
 
 @dataclass
@@ -216,11 +217,13 @@ class Session:
             self._process.wait()
 
     def ended(self) -> list[Outcome]:
-        """Wait for its end, and print its output."""
+        """Print its output up to now, what comes until its end as it comes, and wait for that."""
         assert self._process is not None
-        status = self._process.wait()
-        sys.stdout.write(self._log.read_text(encoding="utf-8", errors="replace"))
-        sys.stdout.flush()
+        with self._log.open("rb") as log:
+            while (status := self._process.poll()) is None:
+                _show(log.read())
+                time.sleep(_LOOK_S)
+            _show(log.read())
         return self._outcome(status)
 
     def _prepare(self, more_than_cores: int = 1) -> list[str]:
@@ -258,6 +261,11 @@ class Session:
     def _clear(self) -> None:
         for folder in (self._work, self._base):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _show(output: bytes) -> None:
+    sys.stdout.write(output.decode(errors="replace"))
+    sys.stdout.flush()
 
 
 def _give_way(session: int) -> None:
