@@ -33,7 +33,11 @@ from nfvbed.spec.loader import Project
     metavar="NAME",
     help="Only this variant; repeatable. Default: all.",
 )
-@click.option("--read-only", is_flag=True, help="Change nothing: do not reserve lacking hugepages for a moment.")
+@click.option(
+    "--read-only",
+    is_flag=True,
+    help="Do not reserve lacking hugepages for a moment; what data planes need is tried in namespaces of their own.",
+)
 @click.option(
     "--release", type=RELEASE, metavar="NAME", help=f"Of a rack: a name in kolla/releases. Default: {NEWEST}."
 )

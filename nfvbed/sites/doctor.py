@@ -16,7 +16,8 @@ def examine(site: Site, project: Project, *, read_only: bool = True) -> SiteRepo
 
     Args:
         project: its variants, which the site is asked about, and its VNFs.
-        read_only: change nothing; else the site may try, for a moment, what only a trial shows.
+        read_only: reserve nothing; else the site may try, for a moment, what only a trial shows. What a data plane
+            needs is tried either way, in namespaces of its own.
 
     Raises:
         ConfigurationError: the file of a variant or of a VNF is not valid.

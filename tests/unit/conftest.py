@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, inspect
 
-from nfvbed.host.workspace import trialsign
+from nfvbed.host.ledger import hostlock, places
+from nfvbed.host.workspace import trialsign, workspace
 from nfvbed.store import connect, migrate
 from tests.postgresql import Server
 from tests.stores import Databases, Files, Stores
@@ -45,6 +46,18 @@ def _place(stores: Stores) -> str:
 def _signs_of_trials_stay_here(tmp_path_factory):
     """Trials of tests are no trials of this host's."""
     trialsign.RUN_DIRECTORY = tmp_path_factory.mktemp("run") / "signs"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_is_deployed_here() -> None:
+    """Functional tests run at the same time, and find in the host's run directory what is another's."""
+
+    def make(directory: Path) -> None:
+        assert directory != places.RUN_DIRECTORY, f"a unit test deploys on this host: {directory}"
+        made(directory)
+
+    made = workspace.make_run_directory
+    workspace.make_run_directory = hostlock.make_run_directory = make
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -16,7 +16,7 @@ def examine(root: Path, *, read_only: bool) -> DoctorReport:
     """Examine this machine.
 
     Args:
-        read_only: change nothing. Else it is tried whether lacking hugepages could be reserved, under which
+        read_only: reserve nothing. Else it is tried whether lacking hugepages could be reserved, under which
             accelerator a guest boots, and how long cores are kept from a thread that polls: that takes the machine for
             a moment, and is left out while another nfvbed has it.
 
