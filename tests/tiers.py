@@ -192,7 +192,8 @@ class Session:
         and it gives way.
         """
         # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
-        argv = [*by, *self._prepare(more_than_cores=0)]
+        # It is interrupted, and clears up, where this program is killed, too.
+        argv = ["setpriv", "--pdeathsig", "INT", *by, *self._prepare(more_than_cores=0)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 argv,

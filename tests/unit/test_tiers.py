@@ -1,6 +1,8 @@
 """In which order tiers run, and which beside others: no test is run here."""
 
 import os
+import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,6 +10,24 @@ import pytest
 
 from tests import tiers
 from tests.functional.disturbed import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+KILLED = """
+import sys
+from pathlib import Path
+from tests import tiers
+from tests.functional.disturbed import wait_until
+
+WAITS = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); print(1, flush=True)"
+WAITS += "\\ntry: signal.pause()\\nexcept KeyboardInterrupt: open({work!r} + '/said', 'w').write('interrupted')"
+tiers.WORK = Path({work!r})
+tiers.Session._prepare = lambda self, more_than_cores: [sys.executable, "-c", WAITS]
+beside = tiers.Session(["unit"], "idle")
+with beside.started(["env"]):
+    wait_until(lambda: beside._log.read_text())
+    print(beside._process.pid, flush=True)
+    sys.stdin.read()
+"""
 
 
 @pytest.fixture(name="ran")
@@ -90,6 +110,24 @@ def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(mon
         weight = Path(f"/proc/{pid}/autogroup")
         assert not weight.exists() or weight.read_text().split()[-1] == "19"
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_they_are_interrupted_where_what_runs_them_is_killed(tmp_path):
+    """`make test` that is killed leaves no tests that run on."""
+    (tmp_path / "program.py").write_text(KILLED.format(work=str(tmp_path)))
+    program = subprocess.Popen(
+        [sys.executable, tmp_path / "program.py"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    pid = int(program.stdout.readline())
+    program.kill()
+    program.communicate()
+    wait_until(lambda: not Path(f"/proc/{pid}").exists())
+    assert (tmp_path / "said").read_text() == "interrupted"
 
 
 def test_without_functional_ones_they_run_with_the_others_and_one_that_failed_is_the_status(ran):
