@@ -76,8 +76,10 @@ TELLS_NAMES = (
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 
-GOES_S = 20
+GOES_S = 60
 """Seconds in which tests that are interrupted clear up."""
+_INTERRUPTED_WITH_THIS = ("setpriv", "--pdeathsig", "INT")
+"""Begins the command of tests that are interrupted, and clear up, where this program is killed."""
 _LOOK_S = 0.2
 
 
@@ -177,10 +179,15 @@ class Session:
 
     def run(self) -> list[Outcome]:
         """Run it, its output as it comes."""
-        argv = self._prepare()
-        status = subprocess.run(
-            argv, cwd=ROOT, env=_environment(self._work, self._tiers[0]), stdin=subprocess.DEVNULL, check=False
-        ).returncode
+        argv = [*_INTERRUPTED_WITH_THIS, *self._prepare()]
+        environment = _environment(self._work, self._tiers[0])
+        with subprocess.Popen(argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:
+                # It was interrupted, too; `subprocess.run` would kill it while it removes what it has deployed.
+                _clear_up(process)
+                raise
         return self._outcome(status)
 
     @contextmanager
@@ -192,8 +199,7 @@ class Session:
         and it gives way.
         """
         # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
-        # It is interrupted, and clears up, where this program is killed, too.
-        argv = ["setpriv", "--pdeathsig", "INT", *by, *self._prepare(more_than_cores=0)]
+        argv = [*_INTERRUPTED_WITH_THIS, *by, *self._prepare(more_than_cores=0)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 argv,
@@ -209,13 +215,10 @@ class Session:
         try:
             yield
         finally:
-            # Ctrl-C comes to the terminal's session alone. What ignores it, as in the background, is terminated.
-            for ends in (signal.SIGINT, signal.SIGTERM):
-                if self._process.poll() is None:
-                    os.killpg(self._process.pid, ends)
-                    with suppress(subprocess.TimeoutExpired):
-                        self._process.wait(GOES_S)
-            self._process.wait()
+            if self._process.poll() is None:
+                # Ctrl-C comes to the terminal's session alone.
+                os.killpg(self._process.pid, signal.SIGINT)
+            _clear_up(self._process)
 
     def ended(self) -> list[Outcome]:
         """Print its output up to now, what comes until its end as it comes, and wait for that."""
@@ -262,6 +265,14 @@ class Session:
     def _clear(self) -> None:
         for folder in (self._work, self._base):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear_up(process: subprocess.Popen[bytes]) -> None:
+    """Wait for tests that were interrupted; what ignores that, as in a shell's background, is terminated."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GOES_S)
+    process.terminate()
+    process.wait()
 
 
 def _show(output: bytes) -> None:
@@ -315,4 +326,8 @@ def _summarise(outcomes: list[Outcome], total: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        print("\ninterrupted; the tests have cleared up", file=sys.stderr)
+        sys.exit(130)

@@ -1,6 +1,7 @@
 """In which order tiers run, and which beside others: no test is run here."""
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -12,22 +13,28 @@ from tests import tiers
 from tests.functional.disturbed import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLED = """
-import sys
+PROGRAM = """
+import sys, time
 from pathlib import Path
 from tests import tiers
-from tests.functional.disturbed import wait_until
 
-WAITS = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); print(1, flush=True)"
-WAITS += "\\ntry: signal.pause()\\nexcept KeyboardInterrupt: open({work!r} + '/said', 'w').write('interrupted')"
-tiers.WORK = Path({work!r})
-tiers.Session._prepare = lambda self, more_than_cores: [sys.executable, "-c", WAITS]
+TESTS = '''
+import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    open("{work}/new", "w").write(str(os.getpid()))
+    os.rename("{work}/new", "{work}/begun")
+    signal.pause()
+except KeyboardInterrupt:
+    time.sleep(1)
+    open("{work}/said", "w").write("cleared up")
+'''
+tiers.WORK = Path("{work}")
+tiers.Session._prepare = lambda self, more_than_cores=1: [sys.executable, "-c", TESTS]
 beside = tiers.Session(["unit"], "idle")
-with beside.started(["env"]):
-    wait_until(lambda: beside._log.read_text())
-    print(beside._process.pid, flush=True)
-    sys.stdin.read()
+{call}
 """
+"""Runs what stands for tests: it takes a second to clear up, longer than `subprocess.run` waits."""
 
 
 @pytest.fixture(name="ran")
@@ -112,22 +119,24 @@ def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(mon
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_they_are_interrupted_where_what_runs_them_is_killed(tmp_path):
-    """`make test` that is killed leaves no tests that run on."""
-    (tmp_path / "program.py").write_text(KILLED.format(work=str(tmp_path)))
+@pytest.mark.parametrize("ends", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("call", ["with beside.started(['env']): time.sleep(600)", "beside.run()"])
+def test_tests_clear_up_where_what_runs_them_is_ended(tmp_path, call, ends):
+    """`make test` that is interrupted, or killed, leaves no tests that run on, and nothing that they had deployed."""
+    (tmp_path / "program.py").write_text(PROGRAM.format(work=str(tmp_path), call=call))
     program = subprocess.Popen(
         [sys.executable, tmp_path / "program.py"],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
-    pid = int(program.stdout.readline())
-    program.kill()
-    program.communicate()
+    wait_until((tmp_path / "begun").exists)
+    pid = int((tmp_path / "begun").read_text())
+    os.killpg(program.pid, ends) if ends is signal.SIGINT else program.kill()
+    program.wait()
     wait_until(lambda: not Path(f"/proc/{pid}").exists())
-    assert (tmp_path / "said").read_text() == "interrupted"
+    assert (tmp_path / "said").read_text() == "cleared up"
 
 
 def test_without_functional_ones_they_run_with_the_others_and_one_that_failed_is_the_status(ran):
