@@ -194,9 +194,11 @@ class Session:
     def started(self, by: list[str], gives_way: bool = False) -> Iterator[None]:
         """Run it by a program that runs another, its output into a file; what is left of it ends with the block.
 
-        Linux may share cores out by session before it looks at priorities (`kernel.sched_autogroup_enabled`): idle
-        tests in the session of others take half a core from a switch with a session of its own. So they have a session,
-        and it gives way.
+        Args:
+            by: the program and its arguments, before the command that it runs.
+            gives_way: whether it gets a core only where no other session wants it. Linux may share cores out by session
+                before it looks at priorities (`kernel.sched_autogroup_enabled`): idle tests in the session of others
+                take half a core from a switch with a session of its own.
         """
         # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
         argv = [*_INTERRUPTED_WITH_THIS, *by, *self._prepare(more_than_cores=0)]
@@ -276,8 +278,9 @@ def _clear_up(process: subprocess.Popen[bytes]) -> None:
 
 
 def _show(output: bytes) -> None:
-    sys.stdout.write(output.decode(errors="replace"))
     sys.stdout.flush()
+    sys.stdout.buffer.write(output)
+    sys.stdout.buffer.flush()
 
 
 def _give_way(session: int) -> None:

@@ -47,8 +47,9 @@ class Hub(threading.Thread):
         while self._ended not in (ready := select.select([*self._ends, self._ended], [], [])[0]):
             for end in ready:
                 frame, address = end.recvfrom(_LONGEST)
-                for other in self._ends:
-                    if other is not end and address[2] != socket.PACKET_OUTGOING:
+                others = () if address[2] == socket.PACKET_OUTGOING else self._ends
+                for other in others:
+                    if other is not end:
                         with suppress(OSError):  # a guest that has not started, or is gone
                             other.send(frame)
 

@@ -28,7 +28,9 @@ def test_vloop_from_a_package_forwards(plane):
         ok("offboard", "--site", SITES["sol"])
 
 
-@pytest.mark.drives("vepc", ["ovs-afxdp"], ["legacy", "sol"], remark="**fails**: a UE attaches, no ping is carried")
+@pytest.mark.drives(
+    "vepc", ["ovs-afxdp"], ["legacy", "sol"], remark="failed with guests that left checksums out; not run since"
+)
 @pytest.mark.drives("vepc", ["vpp"], ["legacy", "sol"], run=False)
 @pytest.mark.parametrize("api", SITES)
 @pytest.mark.parametrize("plane", ["ovs-afxdp", VPP])
