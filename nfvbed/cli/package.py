@@ -19,7 +19,7 @@ from nfvbed.cli.machine_options import (
     several_machines,
 )
 from nfvbed.cli.standard_streams import STANDARD
-from nfvbed.cloud.instances import DATA_NETWORKS
+from nfvbed.cloud.instances import DATA_NETWORKS, MANAGEMENT_NETWORK
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
@@ -34,7 +34,6 @@ from nfvbed.vnfs.descriptors.machines import descriptor as several
 from nfvbed.vnfs.descriptors.model import VnfDescriptor
 from nfvbed.wholefile import write_output
 
-_MANAGEMENT = "mgmt"
 _FORMS = ("legacy", "sol", "hot")
 _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 
@@ -138,7 +137,7 @@ def _of_several(project: Project, vnf: MachinesVnfSpec, form: str, options: Mapp
 
 def _networks(spec: VnfSpec, given: tuple[str, ...]) -> dict[str, str]:
     data = iter(DATA_NETWORKS)
-    found = {port.name: _MANAGEMENT if port.role == "management" else next(data) for port in spec.ports}
+    found = {p.name: MANAGEMENT_NETWORK if p.role == "management" else next(data) for p in spec.ports}
     return found | pairs("--network", given, "in=data0")
 
 

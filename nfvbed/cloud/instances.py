@@ -8,6 +8,8 @@ LINK_NETWORK = "link{}"
 """Network between VNF n and VNF n + 1 of a chain, from 1."""
 TUNNEL_NETWORK = "tunnel{}"
 """Network that is a tunnel between computes, from 1."""
+MANAGEMENT_NETWORK = "mgmt"
+"""Network on which a devcloud's controller reaches instances."""
 
 
 @dataclass(frozen=True)

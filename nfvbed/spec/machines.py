@@ -159,6 +159,7 @@ class MachinesVnfSpec(VnfSpec):
     """A VNF of several machines; what a VNF of one machine has, it has as a whole."""
 
     has_own_image: ClassVar[bool] = False
+    has_one_machine: ClassVar[bool] = False
     # An image may be given with the request. Names within the file are compared by `machinerules`.
     ports: tuple[EndSpec, ...] = Field(min_length=1)
     """Ends of the data path."""

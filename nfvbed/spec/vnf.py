@@ -87,10 +87,24 @@ class ReadinessSpec(SpecModel):
         return patient(self.timeout_s)
 
 
+class MonitoringSpec(SpecModel):
+    """What Tacker's ping monitor is told of a VNF: it has one respawned whose management address does not answer."""
+
+    delay_s: int = Field(60, ge=1, le=3600)
+    """Time until it looks first, s after the VNF is ACTIVE: its guest boots meanwhile."""
+    count: int = Field(3, ge=1, le=100)
+    """Echo requests of a look; one that is answered is enough."""
+    interval_s: int = Field(1, ge=1, le=60)
+    """Time between two echo requests, s."""
+    timeout_s: int = Field(2, ge=1, le=60)
+    """Longest wait for the last answer, s."""
+
+
 class VnfSpec(SpecModel):
     """One VNF, as declared; all sites read this file."""
 
     has_own_image: ClassVar[bool] = True
+    has_one_machine: ClassVar[bool] = True
     name: Name
     title: str
     summary: str = ""
@@ -117,6 +131,8 @@ class VnfSpec(SpecModel):
     """Disk image of a virtual machine; None: it runs in none."""
     readiness: ReadinessSpec = ReadinessSpec()
     """Condition under which it is ready."""
+    monitoring: MonitoringSpec | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Monitoring by Tacker, whose legacy API alone has it; it needs a port of role management. None: there is none."""
 
     @model_validator(mode="after")
     def parts_fit_together(self) -> "VnfSpec":
@@ -128,7 +144,16 @@ class VnfSpec(SpecModel):
             raise ValueError(f"ports must have one of role in and one of role out, in this order, and has {roles}")
         if VnfKind.VM in self.kinds and self.image is None and self.has_own_image:
             raise ValueError("a VNF of kind vm needs an image")
+        if self.monitoring is not None and not self.has_one_machine:
+            raise ValueError("monitoring is of a VNF of one machine: Tacker would make all machines again")
+        if self.monitoring is not None and not self.is_managed:
+            raise ValueError("monitoring needs a port of role management, whose address is pinged")
         return self
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether it has a management port."""
+        return any(port.role == "management" for port in self.ports)
 
     @property
     def network(self) -> CoreNetwork | None:

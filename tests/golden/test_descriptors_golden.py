@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from nfvbed.vnfs.descriptors import csar, legacy, sol, written
+from nfvbed.vnfs.descriptors.parsing import parse_legacy
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests import heattranslator
 from tests.golden.kept import check
-from tests.unit.vnfs.descriptors.requests import legacy_document, request
+from tests.unit.vnfs.descriptors.requests import legacy_document, monitored, request
 
 GOLDEN = Path(__file__).parent / "descriptors"
 
@@ -27,6 +28,12 @@ def test_legacy_descriptor():
 
 def test_legacy_descriptor_with_a_management_port_and_scaling():
     check(GOLDEN / "legacy-management.yaml", dump(legacy.template(request(management=True, most_instances=2))))
+
+
+def test_legacy_descriptor_of_a_monitored_vnf():
+    template = legacy.template(monitored())
+    check(GOLDEN / "legacy-monitored.yaml", dump(template))
+    parse_legacy(legacy_document(dump(template)), {})
 
 
 @pytest.mark.parametrize(("name", "keys"), [("stack", {}), ("stack-scaled", {"management": True, "most_instances": 2})])

@@ -249,20 +249,34 @@ def test_own_loader_old_nics_and_one_cpu(tmp_path):
     [("pc", "ide-cd,drive=cd"), ("q35", "ide-cd,drive=cd,bus=ide.0")],
 )
 def test_forwards_as_user_data_on_the_config_drive_says(tmp_path, machine, device):
-    """As Nova boots it: the image's own loader, and a CD behind PIIX or AHCI."""
+    """As Nova boots it: the image's own loader, and a CD behind PIIX or AHCI; and a management port with DHCP."""
     drive = tmp_path / "config.iso"
-    drive.write_bytes(config_drive(b"vloop.forward=macswap\n"))
-    with Guest(tmp_path, machine=machine, direct=False, cd=drive, cd_device=device) as guest:
+    drive.write_bytes(config_drive(b"vloop.forward=macswap vloop.manage=dhcp\n"))
+    choices = {"machine": machine, "direct": False, "cd": drive, "cd_device": device, "managed": 5201}
+    with Guest(tmp_path, **choices) as guest:
         _, seconds = guest.wait_ready()
         print(f"ready after {seconds:.1f} s")
         assert guest.ask("stats")["mode"] == "macswap"
+        assert [link["mac"] for link in guest.ask("links")["ports"]] == list(MACS), "the path has two ports"
+        assert through(guest, 0)[1] == FRAMES
+        guest.ask("serve", tool="iperf3")
+        with guest.managed() as link:
+            link.sendall(bytes(37))
+            assert link.recv(1) == b"\x09", "iperf3 asks for the parameters of a test"
         assert guest.ask("stop") == {}
 
 
 @pytest.mark.slow
-def test_user_data_that_cannot_be_done_is_said_on_the_console(tmp_path):
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (b"vloop.forward=fly", b"forward needs a mode: 'fly'"),
+        (b"vloop.manage=dhcp", b"management needs one port beyond the two of the path: 0"),
+    ],
+)
+def test_user_data_that_cannot_be_done_is_said_on_the_console(tmp_path, words, said):
     drive = tmp_path / "config.iso"
-    drive.write_bytes(config_drive(b"vloop.forward=fly\n"))
+    drive.write_bytes(config_drive(words))
     with Guest(tmp_path, machine="pc", cd=drive, cd_device="ide-cd,drive=cd") as guest:
         assert guest.wait_ended(120) == 0
-    assert b"vloop: failed: forward needs a mode: 'fly'" in guest.console.read_bytes()
+    assert b"vloop: failed: " + said in guest.console.read_bytes()

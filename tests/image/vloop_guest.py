@@ -26,11 +26,15 @@ class Guest:
     """One running guest; a context manager."""
 
     def __init__(self, folder, nics=("virtio-net-pci", "virtio-net-pci"), **choices):
-        """Choices: `machine`, `cpus`, `direct` (the kernel beside the image, or its own loader), `parameters`, `cd`."""
+        """Choices: `machine`, `cpus`, `direct` (the kernel beside the image, or its own loader), `parameters`, `cd`.
+
+        `managed` is a TCP port of the guest's on one NIC more, behind QEMU's own network, which answers DHCP.
+        """
         direct, parameters = choices.get("direct", True), choices.get("parameters", "")
         self.folder = folder
         self.console = folder / "console.log"
         self.agent = Agent(folder / "agent")
+        self._managed = free_port()
         self._arguments = self._machine(nics, choices) + self._boot(direct, parameters)
         self._process = None
         self.wires = [self._wire(place) for place in range(len(nics))]
@@ -88,6 +92,10 @@ class Guest:
                 break
         return found
 
+    def managed(self):
+        """Connect to the TCP port on the management NIC."""
+        return socket.create_connection(("127.0.0.1", self._managed), 20)
+
     def settle(self):
         """Drop what has come out of the guest so far: a bridge's or a router's own frames."""
         for wire in self.wires:
@@ -115,6 +123,10 @@ class Guest:
             ends = f"local.type=unix,local.path={near},remote.type=unix,remote.path={far}"
             argv += ["-netdev", f"dgram,id=n{place},{ends}"]
             argv += ["-device", f"{nic},netdev=n{place},mac={MACS[place]}"]
+        if "managed" in choices:
+            forwarded = f"hostfwd=tcp:127.0.0.1:{self._managed}-:{choices['managed']}"
+            argv += ["-netdev", f"user,id=managed,restrict=on,{forwarded}"]
+            argv += ["-device", "virtio-net-pci,netdev=managed"]
         return argv
 
     def _boot(self, direct, parameters):
@@ -134,6 +146,12 @@ class Guest:
         wire = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         wire.bind(str(self.folder / f"t{place}"))
         return Wire(wire, self.folder / f"q{place}")
+
+
+def free_port():
+    """Return a TCP port of the loopback device that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 class Wire:

@@ -99,6 +99,22 @@ class OnboardingApi(ABC):
             OnboardError: it failed; with the chain of causes.
         """
 
+    def await_respawn(self, vnf: TackerVnf, noticed: Callable[[], None]) -> TackerVnf:
+        """Wait until Tacker's monitor has found a VNF dead, and has made it again.
+
+        Args:
+            noticed: called when Tacker says that it is dead.
+
+        Raises:
+            UnsupportedError: the API monitors no VNF.
+            OnboardError: the monitor does not notice, or Tacker does not make it again; with the chain of causes.
+        """
+        raise UnsupportedError(
+            f"Tacker's {vnf.api} API monitors no VNF",
+            where=f"VNF {vnf.name}",
+            fix="onboarding: legacy in the site's file",
+        )
+
     def reconnect(self, vnf: TackerVnf, networks: tuple[tuple[str, str], ...]) -> TackerVnf:
         """Change the VNF's external connectivity: put connection points on other networks while it runs.
 

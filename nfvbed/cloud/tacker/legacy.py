@@ -1,6 +1,6 @@
 """Tacker's legacy API (VNFD and VNF; Tacker 0.7 to 10): templates of `tosca_simple_profile_for_nfv_1_0_0`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import openstack.connection
@@ -63,6 +63,25 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
         self.clear(tag, tell)
         return self.onboard(request, tell)
 
+    def await_respawn(self, vnf: TackerVnf, noticed: Callable[[], None]) -> TackerVnf:
+        """Wait until Tacker says `DEAD`, and then `ACTIVE`: its monitor makes a stack in place of the old one."""
+        what = f"respawn of {vnf.name}"
+        with asking(what):
+            waited = wait("monitor", lambda: self._state(vnf.id) != "ACTIVE")
+        if not waited.done:
+            raise OnboardError(
+                f"Tacker's monitor takes {vnf.name} for alive",
+                where=f"VNF {vnf.id}",
+                observed=f"{waited.seconds:.0f} s after its death Tacker says ACTIVE",
+                fix="see the log of Tacker's server: it pings the management address",
+            )
+        noticed()
+        try:
+            self._await_active(vnf.id, "heal", what)
+            return self._looked_at(vnf)
+        except OnboardError as failure:
+            raise causes.told(failure, causes.of_stack(self._connection, self._stack(self._show(vnf.id)))) from None
+
     def remove(self, vnf: TackerVnf) -> None:
         """Delete VNF and VNFD."""
         self._delete_vnf(vnf.id)
@@ -99,7 +118,8 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
 
         def settled() -> bool:
             seen.update(self._show(vnf))
-            return not str(seen["status"]).startswith("PENDING_")
+            # Dead: its monitor makes it again.
+            return not str(seen["status"]).startswith("PENDING_") and seen["status"] != "DEAD"
 
         with asking(what):
             waited = wait(step, settled)

@@ -73,8 +73,9 @@ class Tag:
 
 
 def is_name_of(owner: str, name: str) -> bool:
-    """Return whether an attempt of an owner was given a name; Heat adds Tacker's id to it in the cloud."""
-    return re.fullmatch(rf"nfvbed-{re.escape(owner)}_[a-z0-9.-]+-[0-9a-f]{{6}}(_[0-9a-f-]{{36}})?", name) is not None
+    """Return whether an attempt of an owner was given a name; Heat adds Tacker's id to it, and a respawn's number."""
+    told = rf"nfvbed-{re.escape(owner)}_[a-z0-9.-]+-[0-9a-f]{{6}}(_[0-9a-f-]{{36}}(-RESPAWN-[0-9]+)?)?"
+    return re.fullmatch(told, name) is not None
 
 
 def digest_of(descriptor: Mapping[str, Any] | bytes) -> str:

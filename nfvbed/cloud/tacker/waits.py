@@ -23,6 +23,7 @@ MEASURED_S = {
     "cancel": 20.0,
     "console": 15.0,
     "boot": 45.0,
+    "monitor": 40.0,
 }
 """Seconds that steps took on two cores with emulated guests (docs/howto/onboard-on-openstack.md); not measured yet is
 `change_ext_conn`, which updates a stack as `scale` does."""

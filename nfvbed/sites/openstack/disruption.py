@@ -1,4 +1,4 @@
-"""Instances that are killed under traffic and made again, by command, through Tacker."""
+"""Instances that are killed under traffic and made again through Tacker: by command, or by its monitor."""
 
 import os
 import signal
@@ -6,21 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Role, VnfHandle
 from nfvbed.sites.disruption import Disruption, DisruptionReport, Mark
 from nfvbed.sites.openstack import vnfs
+from nfvbed.sites.openstack.boots import Console, await_boot, marker_of
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation
+from nfvbed.spec.vnf import MonitoringSpec
 
-_REFUSED = {
-    LifeCycleOperation.RESPAWN: (
-        "Tacker's monitor pings an address of management, and the VNFs of a path have ports on it alone",
-        "operations: [heal, scale-out, scale-in]",
-    ),
-}
-"""What is not done on a cloud, and why."""
+_CHECKS = "10 s, if Tacker's check_intvl is its default"
+"""Time between two looks of Tacker's monitor, which it tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +29,20 @@ class CloudControl:
     """Nova's status of an instance, by its id."""
     heal: Callable[[VnfHandle], VnfHandle]
     """Has the first VNF made again through Tacker, and returns when its instances are ACTIVE."""
+    respawned: Callable[[VnfHandle, Callable[[], None]], VnfHandle]
+    """Waits until Tacker's monitor has had the first VNF made again; calls back when it has noticed."""
+    console: Console
 
 
 def disrupt(live: CloudDeployment, wanted: Disruption, control: CloudControl) -> DisruptionReport:
-    """Kill the instance of the first VNF; when Nova has noticed, have Tacker make the VNF again.
+    """Kill the instance of the first VNF, and have Tacker make the VNF again.
 
-    Nothing says when a new instance has booted, before frames do: that moment is left out.
+    It is healed when Nova has noticed, or respawned when Tacker's monitor has. Where its image prints nothing when it
+    forwards, the moment of its boot is left out.
 
     Raises:
         UnsupportedError: as `require_disruptable`.
-        OnboardError: Nova does not notice, or Tacker does not make it again.
+        OnboardError: nobody notices, Tacker does not make it again, or it does not boot.
     """
     require_disruptable(live, wanted)
     handle, pids, began = live.handles[0], _processes(live), time.monotonic_ns()
@@ -53,6 +55,36 @@ def disrupt(live: CloudDeployment, wanted: Disruption, control: CloudControl) ->
     mark(Mark.BEGAN)
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
+
+    def noticed() -> None:
+        mark(Mark.DETECTED)
+        mark(Mark.DECIDED)
+
+    if wanted.operation is LifeCycleOperation.RESPAWN:
+        healed = control.respawned(handle, noticed)
+    else:
+        _await_death(handle, control)
+        noticed()
+        healed = control.heal(handle)
+    handles = (healed, *live.handles[1:])
+    live.deployment = live.deployment.model_copy(
+        update={"vnfs": handles, "vnf_ports": tuple(one.ports for one in handles)}
+    )
+    live.compute.adopt(live.wanted.variant, live.instances)
+    mark(Mark.ACTED)
+    marker = marker_of(live.wanted.choice)
+    if marker:
+        await_boot(vnfs.CloudVnfState.of(healed).instance, marker, control.console)
+        mark(Mark.BOOTED)
+    return DisruptionReport(
+        vnf=handle.name,
+        marks=tuple(marks),
+        accelerator=healed.accelerator,
+        settings=_settings(live, wanted, vnfs.CloudVnfState.of(healed).tacker_api),
+    )
+
+
+def _await_death(handle: VnfHandle, control: CloudControl) -> None:
     waited = wait("settle", lambda: bool(vnfs.dead(control.status, (handle,))))
     if not waited.done:
         raise OnboardError(
@@ -61,36 +93,42 @@ def disrupt(live: CloudDeployment, wanted: Disruption, control: CloudControl) ->
             observed=f"its process was killed {waited.seconds:.0f} s ago",
             fix="see the log of nova-compute",
         )
-    mark(Mark.DETECTED)
-    mark(Mark.DECIDED)
-    healed = control.heal(handle)
-    handles = (healed, *live.handles[1:])
-    live.deployment = live.deployment.model_copy(
-        update={"vnfs": handles, "vnf_ports": tuple(one.ports for one in handles)}
+
+
+def _settings(live: CloudDeployment, wanted: Disruption, api: str) -> tuple[tuple[str, str], ...]:
+    """Return who made the VNF again, and by what its death was found out."""
+    monitoring = _monitoring(live)
+    if wanted.operation is not LifeCycleOperation.RESPAWN or monitoring is None:
+        return (("healed by", f"Tacker, {api} API"), ("detected by", "Nova's status, asked every 0.5 s"))
+    return (
+        ("monitor", f"Tacker's, {api} API: pings of the management address"),
+        ("delay", f"{monitoring.delay_s} s"),
+        ("interval", _CHECKS),
+        ("failures", f"{monitoring.count} echo requests, {monitoring.interval_s} s apart, all without an answer"),
+        ("time-out", f"{monitoring.timeout_s} s"),
+        ("detected by", "Tacker's status, asked every 0.5 s"),
     )
-    live.compute.adopt(live.wanted.variant, live.instances)
-    mark(Mark.ACTED)
-    api = vnfs.CloudVnfState.of(healed).tacker_api
-    return DisruptionReport(
-        vnf=handle.name,
-        marks=tuple(marks),
-        accelerator=healed.accelerator,
-        settings=(("healed by", f"Tacker, {api} API"), ("detected by", "Nova's status, asked every 0.5 s")),
-    )
+
+
+def _monitoring(live: CloudDeployment) -> MonitoringSpec | None:
+    return None if live.wanted.choice is None else live.wanted.choice.vnf.monitoring
 
 
 def require_disruptable(live: CloudDeployment, wanted: Disruption) -> None:
     """Refuse what cannot be done; nothing is changed.
 
     Raises:
-        UnsupportedError: another operation is asked for; the instance is not on this machine, or frames would be sent
-            to the address of the killed one.
+        UnsupportedError: a monitor would come before the command; the instance is not on this machine, or frames would
+            be sent to the address of the killed one.
     """
     where = f"{live.deployment.variant} ({live.deployment.topology})"
-    if wanted.operation in _REFUSED:
-        observed, fix = _REFUSED[wanted.operation]
+    is_legacy = vnfs.CloudVnfState.of(live.handles[0]).tacker_api == LegacyApi.api
+    if wanted.operation is LifeCycleOperation.HEAL and is_legacy and _monitoring(live) is not None:
         raise UnsupportedError(
-            f"{wanted.operation.value} under traffic is not done on a cloud", where=where, observed=observed, fix=fix
+            "a VNF that Tacker monitors is not healed by command",
+            where=where,
+            observed="its monitor would respawn it at the same time",
+            fix="operations: [respawn], or a VNF without monitoring",
         )
     if live.compute.destination_macs(live.instances) is not None:
         raise UnsupportedError(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK, TUNNEL_NETWORK
+from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK, MANAGEMENT_NETWORK, TUNNEL_NETWORK
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment, VnfKind
 from nfvbed.spec.layout import Layout, chain_length
@@ -26,6 +26,8 @@ class PathNetworks:
     """Between VNFs of a chain, in its order."""
     tunnels: tuple[str, ...] = ()
     """Tunnels between computes, for machines of one VNF."""
+    management: str = ""
+    """On which Tacker reaches VNFs; empty: it is not known."""
 
     @property
     def named(self) -> dict[str, str]:
@@ -40,7 +42,11 @@ class PathNetworks:
         return len(self.links) + 1
 
 
-OWN = PathNetworks(DATA_NETWORKS, tuple(LINK_NETWORK.format(number + 1) for number in range(DEVCLOUD_LINKS)))
+OWN = PathNetworks(
+    DATA_NETWORKS,
+    tuple(LINK_NETWORK.format(number + 1) for number in range(DEVCLOUD_LINKS)),
+    management=MANAGEMENT_NETWORK,
+)
 """Those of a devcloud."""
 
 
@@ -64,8 +70,16 @@ def check(plan: Layout, choice: VnfChoice | None, site: str, networks: PathNetwo
             observed=f"{len(networks.links)} networks join VNFs there",
             fix=f"choose a chain of at most {networks.longest} VNFs",
         )
-    if choice is not None:
-        check_vnf(choice, site)
+    if choice is None:
+        return
+    check_vnf(choice, site)
+    if choice.vnf.is_managed and not networks.management:
+        raise UnsupportedError(
+            f"{choice.vnf.name} has a management port, and site {site} no network for it",
+            where=f"ports of vnfd/{choice.vnf.name}/vnf.yml",
+            observed=f"networks there: {', '.join(networks.named.values())}",
+            fix="a VNF without a management port; or site devcloud",
+        )
 
 
 def require_chain(plan: Layout, choice: VnfChoice | None, site: str, outside: tuple[str, str]) -> None:
@@ -90,7 +104,8 @@ def most_instances(plan: Layout, choice: VnfChoice) -> int:
     One that gives frames the addresses of its own and of a fixed peer is no loop beside another one: where a switch
     knows both addresses, nothing that it sends comes to the other.
     """
-    return SIDE_BY_SIDE if plan.vnfs == 1 and choice.forwarding == _READDRESSES else 1
+    is_alone = plan.vnfs == 1 and choice.vnf.monitoring is None
+    return SIDE_BY_SIDE if is_alone and choice.forwarding == _READDRESSES else 1
 
 
 def refuse_scaling(deployment: Deployment, vnfs: int, site: str, outside: tuple[str, str]) -> UnsupportedError:

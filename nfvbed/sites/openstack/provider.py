@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nfvbed.cloud.compute import Compute
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.host.timing import Steps
 from nfvbed.records import RenewedPart, VnfHandle
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
@@ -96,6 +96,31 @@ class VnfProvider(ABC):
             observed="others have made it: nfvbed did not onboard it",
             fix="a VNF that nfvbed onboards through Tacker",
         )
+
+    def require_monitored(self, choice: VnfChoice) -> None:
+        """Make sure that a monitor asks after such VNFs, and has them respawned.
+
+        Raises:
+            UnsupportedError: none does.
+        """
+        raise UnsupportedError(
+            f"nobody monitors {choice.vnf.name}",
+            observed="others have made it: nfvbed did not onboard it",
+            fix="a VNF that nfvbed onboards through Tacker",
+        )
+
+    def respawned(self, owner: str, wanted: CloudRequest, dead: VnfHandle, noticed: Callable[[], None]) -> VnfHandle:
+        """Wait until a monitor has had the path's first VNF, whose instance is dead, respawned.
+
+        Args:
+            wanted: the deployment as it was asked for.
+            noticed: called when the monitor has found out.
+
+        Raises:
+            UnsupportedError: as `require_monitored`.
+            OnboardError: the monitor does not notice, or the VNF is not made again.
+        """
+        raise InternalError("what nobody monitors is not respawned", where=dead.name)
 
     @abstractmethod
     def remove(self, owner: str) -> None:

@@ -23,6 +23,8 @@ class VnfPlace:
     """Whether its data ports are virtual functions."""
     most_instances: int = 1
     """Number of instances to which it can be scaled."""
+    management: str = ""
+    """The network of its management port, where it has one."""
 
 
 def request(identity: VnfIdentity, choice: VnfChoice, place: VnfPlace, image: GlanceImage, form: str) -> OnboardRequest:
@@ -35,9 +37,10 @@ def request(identity: VnfIdentity, choice: VnfChoice, place: VnfPlace, image: Gl
         ConfigurationError, UnsupportedError: the VNF cannot be described so.
     """
     names = [port.name for port in choice.vnf.ports if port.role != "management"]
+    managed = {port.name: place.management for port in choice.vnf.ports if port.role == "management"}
     described = descriptor_of(
         choice,
-        dict(zip(names, place.networks, strict=True)),
+        dict(zip(names, place.networks, strict=True)) | managed,
         image.described,
         extra_specs(choice.flavor),
         direct=place.direct,

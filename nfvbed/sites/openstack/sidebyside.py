@@ -16,14 +16,12 @@ from nfvbed.dataplanes.ports.shares import share_mac
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import VnfHandle
 from nfvbed.sites.disruption import Disruption, DisruptionReport, FlowShares, Mark
-from nfvbed.sites.openstack import paths, vnfs
+from nfvbed.sites.openstack import boots, paths, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation
 from nfvbed.traffic.generator import Addressing
 
 SCALING = (LifeCycleOperation.SCALE_OUT, LifeCycleOperation.SCALE_IN)
-CONSOLE_LINES = 200
-"""Lines of a console in which the marker is looked for."""
 _SIDES = (0, 1)
 _PEER = "02:00:00:00:00:0{}"
 """The address to which testpmd in the mode `mac` sends what leaves through its port of a number, unless it is told
@@ -36,8 +34,7 @@ class ScaleControl:
 
     scale: Callable[[VnfHandle, int], tuple[VnfHandle, ...]]
     """Has the VNF of an instance scaled by a number of instances; returns handles of all that it has then."""
-    console: Callable[[str], Sequence[str]]
-    """The last lines of an instance's console, by Nova's id."""
+    console: boots.Console
 
 
 def require_scalable(live: CloudDeployment) -> None:
@@ -55,7 +52,7 @@ def require_scalable(live: CloudDeployment) -> None:
             observed="two of them between the same two networks are a loop: they pass on addresses as they are",
             fix="topology pvp and forwarding: mac, which gives frames the address of a fixed peer",
         )
-    if not _marker(live):
+    if not boots.marker_of(choice):
         raise UnsupportedError(
             "this VNF is not scaled under traffic",
             where=where,
@@ -63,12 +60,6 @@ def require_scalable(live: CloudDeployment) -> None:
             fix="console_marker of the image",
         )
     live.compute.lead(())
-
-
-def _marker(live: CloudDeployment) -> str:
-    """Return what the VNF's image prints when it forwards; empty: nothing."""
-    choice = live.wanted.choice
-    return choice.image.console_marker if choice is not None and choice.image is not None else ""
 
 
 class SideBySide:
@@ -145,22 +136,9 @@ class SideBySide:
             OnboardError: one has not in time; with the last line of its console.
         """
         known = {vnfs.CloudVnfState.of(one).instance for one in before}
-        marker = _marker(self._live)
         for instance in (vnfs.CloudVnfState.of(one).instance for one in self._handles):
-            if instance in known:
-                continue
-            waited = wait("boot", partial(self._says, instance, marker))
-            if not waited.done:
-                last = self._control.console(instance)[-1:]
-                raise OnboardError(
-                    "a new instance does not say that it forwards",
-                    where=f"instance {instance}",
-                    observed=f"{waited.too_long}; its console: {last[0] if last else 'nothing'}",
-                    fix="nfvbed devcloud console shows all of it",
-                )
-
-    def _says(self, instance: str, marker: str) -> bool:
-        return any(marker in line for line in self._control.console(instance))
+            if instance not in known:
+                boots.await_boot(instance, boots.marker_of(self._live.wanted.choice), self._control.console)
 
     def _deal(self) -> None:
         """Lead each share to an instance, the first one's where there are fewer, and peers to the generator."""

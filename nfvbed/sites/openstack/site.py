@@ -29,7 +29,7 @@ from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.disruption import Disruption, DisruptionReport, FlowShares
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import mobilecore, paths, storeddeployment, vnfs
+from nfvbed.sites.openstack import boots, mobilecore, paths, storeddeployment, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from nfvbed.sites.openstack.disruption import CloudControl, disrupt, require_disruptable
@@ -38,13 +38,14 @@ from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import CloudSetup
-from nfvbed.sites.openstack.sidebyside import CONSOLE_LINES, SCALING, ScaleControl, SideBySide, require_scalable
+from nfvbed.sites.openstack.sidebyside import SCALING, ScaleControl, SideBySide, require_scalable
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, Site, misfits_of_path
 from nfvbed.sites.verify.cloud import verify
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
+from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
@@ -428,12 +429,14 @@ class OpenstackSite(Site):
         return Reading.of(parts, readers, live.compute.hidden)
 
     def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
-        """Refuse respawns, instances that cannot be killed from here, and VNFs that side by side would be a loop."""
+        """Refuse respawns that nobody does, instances that cannot be killed from here, and loops side by side."""
         live = self._find(deployment)
         if wanted.operation in SCALING:
             require_scalable(live)
-        else:
-            require_disruptable(live, wanted)
+            return
+        if wanted.operation is LifeCycleOperation.RESPAWN and live.wanted.choice is not None:
+            self._provider.require_monitored(live.wanted.choice)
+        require_disruptable(live, wanted)
 
     def prepare_disruption(self, deployment: Deployment, wanted: Disruption) -> FlowShares | None:
         """Have Tacker scale the VNF to the instances that scaling out or in begins with."""
@@ -455,10 +458,10 @@ class OpenstackSite(Site):
         def scale(first: VnfHandle, delta: int) -> tuple[VnfHandle, ...]:
             return self._provider.scale(owner, live.wanted, first, delta)
 
-        def printed(instance: str) -> Sequence[str]:
-            return console.last_lines(self._target.connection, instance, CONSOLE_LINES)
+        return self._sides.setdefault(owner, SideBySide(live, ScaleControl(scale, self._printed)))
 
-        return self._sides.setdefault(owner, SideBySide(live, ScaleControl(scale, printed)))
+    def _printed(self, instance: str) -> Sequence[str]:
+        return console.last_lines(self._target.connection, instance, boots.CONSOLE_LINES)
 
     def _keep(self, live: CloudDeployment) -> None:
         """Write a deployment that stays down as it is now."""
@@ -466,7 +469,7 @@ class OpenstackSite(Site):
             self._stay(live)
 
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
-        """Kill an instance and have Tacker make its VNF again, or scale it; switch and generator live on."""
+        """Kill an instance, of which Tacker makes the VNF again, or scale it; switch and generator live on."""
         live = self._find(deployment)
         if wanted.operation in SCALING:
             return self._side_by_side(live).disrupt(wanted)
@@ -474,8 +477,12 @@ class OpenstackSite(Site):
         def heal(dead: VnfHandle) -> VnfHandle:
             return self._provider.heal(deployment.id, live.wanted, 0, dead)
 
+        def respawned(dead: VnfHandle, noticed: Callable[[], None]) -> VnfHandle:
+            return self._provider.respawned(deployment.id, live.wanted, dead, noticed)
+
         try:
-            return disrupt(live, wanted, CloudControl(self._setting_up.status_of_instance, heal))
+            control = CloudControl(self._setting_up.status_of_instance, heal, respawned, self._printed)
+            return disrupt(live, wanted, control)
         finally:
             self._keep(live)
 

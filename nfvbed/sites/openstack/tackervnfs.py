@@ -1,7 +1,7 @@
 """VNFs that Tacker onboards for a deployment, one at each place of its path."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -42,7 +42,6 @@ from nfvbed.vnfs.descriptors.machines.check import CheckContext, check
 from nfvbed.vnfs.descriptors.machines.placing import spread
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
-_MANAGEMENT = "mgmt"
 _log = logging.getLogger(__name__)
 
 
@@ -92,8 +91,9 @@ class TackerVnfs(VnfProvider):
             return ()
         if choice.row is not None:
             return self._fit_row(variant, choice)
-        data = iter(self._target.networks_for(variant).outside)
-        networks = {p.name: _MANAGEMENT if p.role == "management" else next(data) for p in choice.vnf.ports}
+        there = self._target.networks_for(variant)
+        data = iter(there.outside)
+        networks = {p.name: there.management if p.role == "management" else next(data) for p in choice.vnf.ports}
         try:
             direct = epa.needs_direct(variant, choice)
             image, specs = CloudImage(choice.vnf.name), extra_specs(choice.flavor)
@@ -168,9 +168,9 @@ class TackerVnfs(VnfProvider):
     ) -> Iterator[OnboardRequest]:
         """Yield the request for each VNF of a path."""
         target, direct = self._target, has_functions(compute, wanted.variant, choice)
-        for number, networks in enumerate(paths.networks_of(wanted.plan, target.networks_for(wanted.variant))):
-            most = paths.most_instances(wanted.plan, choice)
-            place = VnfPlace(networks, target.inherits_port_security, direct, most)
+        there, most = target.networks_for(wanted.variant), paths.most_instances(wanted.plan, choice)
+        for number, networks in enumerate(paths.networks_of(wanted.plan, there)):
+            place = VnfPlace(networks, target.inherits_port_security, direct, most, there.management)
             yield requests.request(VnfIdentity(owner, f"vnf{number + 1}"), choice, place, image, self.form)
 
     def _in_a_row(self, live: CloudDeployment, choice: VnfChoice, image: GlanceImage, steps: Steps) -> VnfHandle:
@@ -257,6 +257,33 @@ class TackerVnfs(VnfProvider):
         request = tuple(self._requests(owner, wanted, choice, self._target.compute(wanted.variant), image))[place]
         healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], request, _say)
         handle = vnfs.handle(place, healed, choice, dead.ports[0].kind, self._target.accelerator)
+        return self._target.witnessed((handle,))[0]
+
+    def require_monitored(self, choice: VnfChoice) -> None:
+        """Refuse VNFs that Tacker's legacy API was not asked to monitor."""
+        if choice.vnf.monitoring is None:
+            raise UnsupportedError(
+                "nobody monitors this VNF",
+                where=f"vnfd/{choice.vnf.name}/vnf.yml",
+                observed="it has no monitoring: Tacker pings the address of a management port where it is told to",
+                fix="vnfs: [{vnf: vloop-monitored, kind: vm}], or monitoring in its file",
+            )
+        if self.form != LegacyApi.api:
+            raise UnsupportedError(
+                "Tacker's SOL API monitors no VNF by pings",
+                where=f"onboarding: {self.form} of site {self._site}",
+                observed="policies of monitoring are parts of legacy templates",
+                fix="a site with onboarding: legacy, such as devcloud",
+            )
+
+    def respawned(self, owner: str, wanted: CloudRequest, dead: VnfHandle, noticed: Callable[[], None]) -> VnfHandle:
+        """Wait until Tacker's monitor has had the path's first VNF respawned."""
+        if wanted.choice is None:
+            raise InternalError("a deployment without VNFs has none to respawn", where=owner)
+        self.require_monitored(wanted.choice)
+        by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
+        found = self._api.await_respawn(by_id[vnfs.CloudVnfState.of(dead).tacker_id], noticed)
+        handle = vnfs.handle(0, found, wanted.choice, dead.ports[0].kind, self._target.accelerator)
         return self._target.witnessed((handle,))[0]
 
     def scale(self, owner: str, wanted: CloudRequest, first: VnfHandle, delta: int) -> tuple[VnfHandle, ...]:

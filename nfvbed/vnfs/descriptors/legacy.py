@@ -6,6 +6,7 @@ is a template of its own.
 
 from typing import Any
 
+from nfvbed.spec.vnf import MonitoringSpec
 from nfvbed.vnfs.descriptors.model import (
     SCALING,
     VENDOR,
@@ -84,7 +85,23 @@ def _machine(one: Machine, has_inputs: bool) -> dict[str, Any]:
         properties["availability_zone"] = values["zone"]
     if one.user_data:
         properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": one.user_data}
+    if one.monitoring is not None:
+        properties["monitoring_policy"] = _monitoring(one.monitoring)
     return {"type": "tosca.nodes.nfv.VDU.Tacker", "properties": properties}
+
+
+def _monitoring(wanted: MonitoringSpec) -> dict[str, Any]:
+    """Return a policy of Tacker's driver `ping`, which takes whole numbers alone."""
+    return {
+        "name": "ping",
+        "parameters": {
+            "monitoring_delay": wanted.delay_s,
+            "count": wanted.count,
+            "interval": wanted.interval_s,
+            "timeout": wanted.timeout_s,
+        },
+        "actions": {"failure": "respawn"},
+    }
 
 
 def _point(port: ConnectionPoint, machine: Machine, inherits: bool) -> dict[str, Any]:

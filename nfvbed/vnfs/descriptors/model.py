@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Literal
 
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.vnf import VnfSpec
+from nfvbed.spec.vnf import MonitoringSpec, VnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 
 VENDOR = "nfvbed"
@@ -90,6 +90,8 @@ class Machine:
     """Nova's availability zone; empty: any."""
     most_instances: int | None = None
     """Up to how many instances it can be scaled; None: nothing is said of that."""
+    monitoring: MonitoringSpec | None = None
+    """By which it is respawned; None: it is not. Tacker's legacy API alone has it, and other forms leave it out."""
     is_only: bool = False
     """Whether its VNF has no other machine in any flavour, so that inputs need no machine's name."""
     places: Mapping[str, str] = field(default_factory=dict)

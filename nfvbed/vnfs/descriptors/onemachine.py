@@ -8,7 +8,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.machines import DEFAULT_FLAVOUR
 from nfvbed.spec.validate import suggestion
-from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
+from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice, VnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.model import ConnectionPoint, Flavour, Link, Machine, Size, VnfDescriptor
 
@@ -16,6 +16,8 @@ VDU = "VDU1"
 """Name of the virtual machine in all forms."""
 FORWARD_WORD = "vloop.forward="
 """Word of the image's agent, on the kernel's command line and in user data (`images/README.md`)."""
+MANAGE_WORD = "vloop.manage=dhcp"
+"""Word of the same agent: the port beyond the path's two gets an address."""
 _NEEDS_MORE = {
     "router": "a router needs addresses and routes, which no descriptor carries",
     "xdp": "it is done by processes, and not by the image",
@@ -57,9 +59,10 @@ def descriptor_of(
         extra_specs=dict(extra_specs),
         image=image,
         ports=_ports(vnf, links, networks, "direct" if direct else "normal"),
-        user_data=_user_data(choice.forwarding) if agent else "",
+        user_data=_user_data(choice) if agent else "",
         zone=zone,
         most_instances=most_instances,
+        monitoring=vnf.monitoring,
         is_only=True,
     )
     flavour = Flavour(
@@ -112,8 +115,9 @@ def _reads_user_data(choice: VnfChoice) -> bool:
     return agent
 
 
-def _user_data(forwarding: Forwarding) -> str:
-    return f"{FORWARD_WORD}{forwarding}" if forwarding != AS_THE_IMAGE else ""
+def _user_data(choice: VnfChoice) -> str:
+    forward = f"{FORWARD_WORD}{choice.forwarding}" if choice.forwarding != AS_THE_IMAGE else ""
+    return " ".join(filter(None, (forward, MANAGE_WORD if choice.vnf.is_managed else "")))
 
 
 def _links(vnf: VnfSpec, networks: Mapping[str, str]) -> dict[str, Link]:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from agent import configdrive, cpus, hugepages, servers
+from agent import configdrive, cpus, hugepages, management, servers
 from agent import request as requests
 from agent.__main__ import forward_unasked, reply
 from agent.ports import Port, choose, discover
@@ -80,6 +80,26 @@ def test_forwards_unasked_where_the_command_line_says_so(cmdline, asked):
 def test_why_it_cannot_forward_unasked_is_given():
     service = Recorder(Refusal("forward needs a mode", observed="'fly'"))
     assert forward_unasked(service, "vloop.forward=fly") == "forward needs a mode: 'fly'"
+
+
+@pytest.mark.parametrize("beyond", [0, 2])
+def test_management_needs_one_port_beyond_the_path(beyond):
+    with pytest.raises(Refusal, match="one port beyond"):
+        management.manage(PORTS[:beyond])
+
+
+def test_management_port_without_an_address_is_refused_with_dhcps_words(monkeypatch):
+    def fails(*argv):
+        if argv[0] == "busybox":
+            raise Refusal("busybox failed (exit 1)", observed="udhcpc: no lease, failing")
+
+    monkeypatch.setattr(management, "run", fails)
+    monkeypatch.setattr(management, "write", lambda path, text: None)
+    monkeypatch.setattr(management, "wait_up", lambda name: None)
+    monkeypatch.setattr(Port, "name", "eth2")
+    with pytest.raises(Refusal, match="no address by DHCP") as caught:
+        management.manage(PORTS[:1])
+    assert caught.value.document["observed"] == "udhcpc: no lease, failing"
 
 
 def forward(**keys):

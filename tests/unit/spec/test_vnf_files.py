@@ -52,6 +52,24 @@ def test_every_vnf_and_flavor_of_the_project_is_valid() -> None:
     assert "vloop" in project.vnf_names
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("vloop", "flavor: default", "flavor: default\nmonitoring: {delay_s: 60}", "port of role management"),
+        ("vpair", "name: vpair", "name: vpair\nmonitoring: {}", "VNF of one machine"),
+        ("vloop-monitored", "timeout_s: 2", "timeout_s: 2.5", "give a whole number"),
+    ],
+)
+def test_monitoring_that_tacker_cannot_do_is_refused(
+    project: Project, name: str, old: str, new: str, said: str
+) -> None:
+    file = project.root / "vnfd" / name / "vnf.yml"
+    text = file.read_text()
+    assert text.count(old) == 1
+    file.write_text(text.replace(old, new))
+    assert said in str(misconfigured(lambda: project.load_vnf(name)))
+
+
 def test_native_is_what_the_variant_says(project: Project) -> None:
     study = load(project, EXPERIMENT)
     bridge, ovs = (study.choice(name, "native") for name in ("linux-bridge", "ovs-dpdk"))

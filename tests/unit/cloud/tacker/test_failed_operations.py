@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.cloud.tacker import account, stacks, waits
+from nfvbed.cloud.tacker import account, stacks
 from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
@@ -20,16 +20,11 @@ from nfvbed.errors import OnboardError, UnsupportedError
 from tests.unit.cloud.tacker.fake_cloud import cloud
 from tests.unit.cloud.tacker.fake_tacker import FailingTacker, FakeTacker
 
+pytestmark = pytest.mark.usefixtures("quick")
 TABLE = yaml.safe_load((Path(__file__).parent / "recorded" / "operations.yml").read_text())
 ROOT = Path(__file__).parents[4]
 ACTIONS = ("do", "fail", "retry", "rollback")
 CELLS = [(api, kind, action) for api in ("v1", "v2") for kind in TABLE[api] for action in ACTIONS]
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    monkeypatch.setattr(waits, "_PAUSE_S", 0.001)
-    monkeypatch.setattr(waits, "MEASURED_S", dict.fromkeys(waits.MEASURED_S, 0.005))
 
 
 def act(operations, tacker, kind, action):

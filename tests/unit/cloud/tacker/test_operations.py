@@ -5,20 +5,14 @@ from types import SimpleNamespace
 import pytest
 from tackerclient.common.exceptions import TackerClientException
 
-from nfvbed.cloud.tacker import waits
 from nfvbed.cloud.tacker.operations import Operations
 from nfvbed.cloud.tacker.packages import Packages
 from nfvbed.cloud.tacker.tags import Tag
 from nfvbed.errors import OnboardError
 from tests.unit.cloud.tacker.fake_tacker import FakeTacker
 
+pytestmark = pytest.mark.usefixtures("quick")
 TAG = Tag("sol", "demo", "vloop", "abc")
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    monkeypatch.setattr(waits, "_PAUSE_S", 0.001)
-    monkeypatch.setattr(waits, "MEASURED_S", dict.fromkeys(waits.MEASURED_S, 0.005))
 
 
 @pytest.fixture(name="tacker")
@@ -41,6 +35,7 @@ def test_an_operation_that_failed_says_what_tacker_says(tacker):
     assert raised.value.what.endswith("ended as FAILED_TEMP")
 
 
+@pytest.mark.usefixtures("impatient")
 def test_an_operation_that_goes_on_for_ever_is_a_failure(tacker):
     with pytest.raises(OnboardError) as raised:
         Operations(tacker, "i1").run("instantiate", lambda: tacker.operations.append(operation("PROCESSING")))
@@ -48,12 +43,14 @@ def test_an_operation_that_goes_on_for_ever_is_a_failure(tacker):
     assert "when it was measured" in raised.value.observed
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_request_that_nothing_comes_of_is_a_failure(tacker):
     tacker.operations.append(operation("COMPLETED"))
     with pytest.raises(OnboardError, match="stays not begun"):
         Operations(tacker, "i1").run("instantiate", lambda: None)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_stuck_operation_is_cancelled_as_soon_as_tacker_lets_it_and_failed(tacker):
     tacker.operations.append(operation("PROCESSING"))
     Operations(tacker, "i1").end()
@@ -80,6 +77,7 @@ def test_a_package_that_falls_back_is_a_failure(tacker):
     assert "tacker-conductor" in raised.value.fix
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_package_that_stays_in_processing_is_a_failure(tacker):
     tacker.states = iter(["UPLOADING"])
     with pytest.raises(OnboardError, match="stays UPLOADING"):

@@ -30,6 +30,7 @@ def test_each_attempt_has_a_name_of_its_own_that_is_known_again():
     assert one != other
     assert is_name_of("demo", one)
     assert is_name_of("demo", f"{one}_0bbb980d-5779-416b-8134-9977b1b16e2d")
+    assert is_name_of("demo", f"{one}_0bbb980d-5779-416b-8134-9977b1b16e2d-RESPAWN-2")
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,15 @@ def test_a_vnf_that_is_no_virtual_machine_is_refused_as_a_vnf():
     assert caught.value.of_vnf
 
 
+def test_a_management_port_needs_a_network_for_it():
+    monitored = resolve(VnfUse(vnf="vloop-monitored", kind="vm"), VARIANT, PROJECT)
+    paths.check(layout("pvp"), monitored, "devcloud")
+    assert paths.most_instances(layout("pvp"), monitored.model_copy(update={"forwarding": "mac"})) == 1
+    with pytest.raises(UnsupportedError, match="has a management port, and site rack no network for it") as caught:
+        paths.check(layout("pvp"), monitored, "rack", paths.PathNetworks(("left", "right"), ()))
+    assert caught.value.observed == "networks there: left, right"
+
+
 def test_vnfs_side_by_side_are_refused_as_a_loop_with_what_to_do():
     site = open_site(PROJECT.load_site("devcloud"), PROJECT.root)
     deployment = Deployment(id="abcd", variant="ovs-dpdk", site="devcloud", topology="pvp", ports=())

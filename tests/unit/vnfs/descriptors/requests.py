@@ -51,6 +51,14 @@ def request(flavor="hugepages", forwarding="io", *, management=False, extra_spec
     return replace(descriptor_of(choice, networks, image, specs, **given), **changes)
 
 
+def monitored():
+    """Return the descriptor of the VNF that Tacker monitors."""
+    vnf = PROJECT.load_vnf("vloop-monitored")
+    size = PROJECT.load_flavor(vnf.flavor)
+    choice = VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding="io", flavor=size, image=vnf.image)
+    return descriptor_of(choice, NETWORKS | {"management": "mgmt"}, IMAGE, novaflavor.extra_specs(size))
+
+
 def legacy_text(**keys):
     """Return a legacy descriptor as text."""
     return dump(legacy.template(request(**keys)))

@@ -9,14 +9,15 @@ import termios
 import time
 import tty
 
-from agent import SCHEMA, configdrive, cpus, guest
+from agent import SCHEMA, configdrive, cpus, guest, management
 from agent.ports import discover
 from agent.program import read
 from agent.refusal import Refusal
-from agent.service import Service
+from agent.service import MOST_PORTS, Service
 
 _MAX_LINE = 65536
 _FORWARD = "vloop.forward="
+_MANAGE = "vloop.manage=dhcp"
 _LOG_END_S = 0.2
 """For the serial ports to be empty."""
 
@@ -47,13 +48,16 @@ def _power_off() -> int:
 
 
 def forward_as_told(service: Service) -> str:
-    """Forward as kernel command line or user data say, where they do; give why it failed.
+    """Manage and forward as kernel command line or user data say, where they do; give why it failed.
 
     So the image is of use to those who cannot reach the agent: on a cloud a guest has one serial port. User data is
     what differs from instance to instance, and comes last.
     """
     try:
         told = f"{read('/proc/cmdline')} {configdrive.user_data()}"
+        if _MANAGE in told.split():
+            management.manage(service.ports[MOST_PORTS:])
+            service.ports = service.ports[:MOST_PORTS]
     except Refusal as refusal:
         return _why(refusal)
     return forward_unasked(service, told)
