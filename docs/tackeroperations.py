@@ -38,23 +38,27 @@ def page() -> str:
     parts = [_INTRO.format(release=recorded["release"])]
     for api, source in recorded["sources"].items():
         reasons: list[str] = []
-        table = _table(recorded[api], cloud.get(api, {}), recorded["not_driven"].get(api), reasons)
+        table = _table(recorded[api], cloud.get(api, {}), api == "v1", reasons)
         listed = "\n".join(f"{number}. not driven: {reason}" for number, reason in enumerate(reasons, 1))
         parts += [f"## {api}", f"Source: `{source}`.", table, *([listed] if listed else [])]
     return "\n\n".join(parts)
 
 
-def _table(cells: dict[str, Any], cloud: dict[str, Any], reason: str | None, reasons: list[str]) -> str:
-    """Return one version's table; the reasons why cells were not driven are added to `reasons`."""
+def _table(cells: dict[str, Any], cloud: dict[str, Any], in_life_cycle: bool, reasons: list[str]) -> str:
+    """Return one version's table; the reasons why cells were not driven are added to `reasons`.
+
+    Args:
+        in_life_cycle: whether continuous integration drives it.
+    """
     rows = ["| operation | " + " | ".join(ACTIONS) + " |", "|---" * (len(ACTIONS) + 1) + "|"]
     for kind, actions in cells.items():
         words = []
         for action in ACTIONS:
             found = cloud.get(kind, {}).get(action)
-            if found is None and reason is None and action == "do" and kind in _OF_LIFE_CYCLE:
+            if found is None and in_life_cycle and action == "do" and kind in _OF_LIFE_CYCLE:
                 found = f"COMPLETED in `{LIFE_CYCLE[1]}`"
             if found is None:
-                why = _why(kind, action, reason)
+                why = _why(kind, action)
                 reasons += [] if why in reasons else [why]
                 found = f"not driven ({reasons.index(why) + 1})"
             words.append(_cell(actions[action], found))
@@ -62,8 +66,8 @@ def _table(cells: dict[str, Any], cloud: dict[str, Any], reason: str | None, rea
     return "\n".join(rows)
 
 
-def _why(kind: str, action: str, reason: str | None) -> str:
-    return reason or (_UNDRIVEN.get(kind, _NOT_YET) if action != "do" else _NOT_YET)
+def _why(kind: str, action: str) -> str:
+    return _UNDRIVEN.get(kind, _NOT_YET) if action != "do" else _NOT_YET
 
 
 def _cell(source: dict[str, Any], found: str) -> str:

@@ -99,7 +99,7 @@ def _project_vnf(
         PrerequisiteError, OnboardError: the flavour's own image is not there, or is another one.
     """
     site, variant = on
-    form = Form.PACKAGE if site.descriptor_form == "sol" else Form.TEMPLATE
+    form = Form.TEMPLATE if site.descriptor_form == "legacy" else Form.PACKAGE
     values = parameters_of(options["parameters"])
     made = ProjectVnf(
         name=options["called"] or vnf.name,

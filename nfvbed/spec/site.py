@@ -267,8 +267,9 @@ class DevcloudSiteSpec(OwnCloudSiteSpec, HostSiteSpec):
     is_whole_cloud = True
     kind: Literal["devcloud"]
     """Kind of site: an OpenStack on this machine."""
-    onboarding: Literal["legacy", "sol"] = "legacy"
-    """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
+    onboarding: Literal["legacy", "sol", "sol-v2"] = "legacy"
+    """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1 or v2).
+    Descriptors in files of your own go to v1."""
     hugepages_mib: int = Field(2048, ge=768)
     """Hugepage memory that is reserved for the cloud when it starts: 512 MiB for its switch, the rest for guests."""
 
@@ -313,7 +314,7 @@ class CloudSiteSpec(HostSiteSpec):
     before, untagged. In place of them: `generator`."""
     generator: GeneratorHostSpec | None = None
     """Another host that has the generator, reached over SSH, with its devices that reach these networks."""
-    onboarding: Literal["legacy", "sol", "none"]
+    onboarding: Literal["legacy", "sol", "sol-v2", "none"]
     """API of Tacker through which VNFs are onboarded; none: what `existing` describes is measured."""
     existing: ExistingPathSpec | None = None
     """Instances that run already, for `onboarding: none`."""

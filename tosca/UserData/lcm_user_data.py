@@ -1,4 +1,7 @@
-"""Parameters of the base HOT, from descriptor and request: Tacker executes this when it instantiates the VNF."""
+"""Parameters of the base HOT, from descriptor and request: Tacker executes this when it instantiates the VNF.
+
+Their names are those of Tacker's version 2, which fills them in without a script.
+"""
 
 
 class UserData:
@@ -16,7 +19,11 @@ class UserData:
         """
         nodes = vnfd_dict["topology_template"]["node_templates"]
         vdus = {
-            name: {"flavor": _flavor(node), "image": _image(name, node, grant_info or {})}
+            name: {
+                "computeFlavourId": _flavor(node),
+                "vcImageId": _image(name, node, grant_info or {}),
+                "desired_capacity": 1,
+            }
             for name, node in nodes.items()
             if node["type"] == "tosca.nodes.nfv.Vdu.Compute"
         }

@@ -37,6 +37,11 @@ class Account:
         return self._cloud
 
     @cached_property
+    def tacker_v2(self) -> Any:
+        """The client whose VNF instances are those of version 2."""
+        return tacker_client(self.connection, "2")
+
+    @cached_property
     def apis(self) -> ServedApis:
         """The APIs that its Tacker has; asked once.
 

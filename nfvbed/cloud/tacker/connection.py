@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import openstack.connection
 from keystoneauth1 import exceptions as keystone
@@ -191,9 +191,14 @@ def _foreign_keys(written: Mapping[str, Any]) -> list[str]:
     return sorted(set(auth) - known) if isinstance(auth, dict) else []
 
 
-def tacker_client(connection: openstack.connection.Connection) -> Any:
-    """Return Tacker's client (legacy and SOL v1) on a connection's session, with its time-out."""
+def tacker_client(connection: openstack.connection.Connection, version: Literal["1", "2"] = "1") -> Any:
+    """Return Tacker's client on a connection's session, with its time-out: for the legacy API and SOL.
+
+    Args:
+        version: of the API of VNF instances, `1` or `2`; packages and VIMs have one version.
+    """
     return TackerClient(
+        api_version=version,
         session=connection.session,
         region_name=connection.config.get_region_name() or None,
         endpoint_type=connection.config.get_interface("nfv-orchestration") or "public",

@@ -1,6 +1,6 @@
 """What is left of an owner's VNFs in Tacker, Heat, Nova, Neutron and Glance: found by tags, names and the journal."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.packages import Packages
 from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.solv2 import SolV2Api
 from nfvbed.cloud.tacker.tags import Tag, is_name_of
 from nfvbed.errors import NfvbedError, OnboardError
 
+_API: dict[str, Callable[..., LegacyApi | SolApi]] = {one.api: one for one in (LegacyApi, SolApi, SolV2Api)}
 _IN_A_STACK = {
     "OS::Nova::Server": "server",
     "OS::Nova::Flavor": "flavor",
@@ -66,7 +68,7 @@ def remove(
     problems = []
     for tag in _tags(account, owner):
         try:
-            (LegacyApi if tag.api == "legacy" else SolApi)(connection, journal).clear(tag, tell)
+            _API[tag.api](connection, journal).clear(tag, tell)
         except NfvbedError as failure:
             problems.append(f"{failure.what}: {failure.observed}")
     with asking(f"the stacks of {owner}"):
@@ -97,7 +99,7 @@ def _tacker(account: Account, owner: str) -> Iterator[LeftoverResource]:
                 yield LeftoverResource("vnfd", vnfd["id"], vnfd["name"])
         for instance in _instances(account):
             tag = Tag.read(instance.get("vnfInstanceDescription"))
-            if tag and tag.api == "sol" and account.ours(tag, owner):
+            if tag and tag.api != LegacyApi.api and account.ours(tag, owner):
                 yield LeftoverResource("vnf instance", instance["id"], instance["vnfInstanceName"])
     for package, tag in _packages(account, owner):
         yield LeftoverResource("vnf package", package["id"], tag.label)
@@ -115,7 +117,8 @@ def _heat(account: Account, owner: str) -> Iterator[LeftoverResource]:
 def _stacks(account: Account, owner: str) -> list[LeftoverResource]:
     """Return the outermost stacks of an owner in this project."""
     notes = account.journal.read(account.cloud, owner)
-    known = {f"vnflcm_{note.id}" for note in notes if note.kind == "instance"}
+    ids = [note.id for note in notes if note.kind == "instance"]
+    known = {f"vnflcm_{one}" for one in ids} | {f"vnf-{one}" for one in ids}
     listed = account.connection.orchestration.stacks()
     named = [(str(one.id), str(one.name)) for one in listed if one.status != "DELETE_COMPLETE"]
     return [LeftoverResource("stack", *one) for one in named if one[1] in known or is_name_of(owner, one[1])]
@@ -142,7 +145,8 @@ def _vnfds(account: Account) -> list[dict[str, Any]]:
 
 
 def _instances(account: Account) -> list[dict[str, Any]]:
-    return list(account.tacker.list_vnf_instances()) if account.apis.sol else []
+    first = list(account.tacker.list_vnf_instances()) if account.apis.sol else []
+    return first + (list(account.tacker_v2.list_vnf_instances()) if account.apis.sol_v2 else [])
 
 
 def _packages(account: Account, owner: str) -> list[tuple[dict[str, Any], Tag]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tackerclient.common import exceptions as tacker_errors
@@ -13,6 +14,8 @@ LAST_WITH_LEGACY = "Tacker 10.0.0 (OpenStack 2023.2)"
 """From 11.0.0 on its `v1.0` has nothing but VIMs (`RESOURCE_ATTRIBUTE_MAP` of `tacker.extensions.vnfm`)."""
 FIRST_WITH_SOL = "Tacker 3.0.0 (OpenStack Ussuri)"
 """The first one with VNF instances (`tacker.api.vnflcm.v1`)."""
+FIRST_WITH_V2 = "Tacker 6.0.0 (OpenStack Xena)"
+"""The first one with `tacker.sol_refactored`."""
 _FORBIDDEN = 403
 
 
@@ -24,16 +27,18 @@ class ServedApis:
     """VNFDs and VNFs below `/v1.0`."""
     sol: bool
     """VNF packages and VNF instances below `/vnfpkgm/v1` and `/vnflcm/v1`."""
+    sol_v2: bool = False
+    """VNF instances below `/vnflcm/v2`, beside those of v1."""
 
     def has(self, api: str) -> bool:
-        """Return whether it has an API: `legacy` or `sol`."""
-        return {"legacy": self.legacy, "sol": self.sol}[api]
+        """Return whether it has an API: `legacy`, `sol` or `sol-v2`."""
+        return {"legacy": self.legacy, "sol": self.sol, "sol-v2": self.sol_v2}[api]
 
     def require(self, api: str) -> None:
         """Refuse an API that this Tacker does not have.
 
         Args:
-            api: `legacy` or `sol`.
+            api: `legacy`, `sol` or `sol-v2`.
 
         Raises:
             UnsupportedError: it does not have it; with the release that has.
@@ -49,6 +54,12 @@ class ServedApis:
                 observed=f"GET /v1.0/vnfs: 404; the last release that takes templates is {LAST_WITH_LEGACY}",
                 fix="the SOL form: onboarding: sol in the site's file, a SOL001 package (CSAR) for a VNF of your own",
             )
+        if api == "sol-v2":
+            return UnsupportedError(
+                "this Tacker has no version 2 of the SOL API",
+                observed=f"GET /vnflcm/v2/api_versions: 404; the first release that has it is {FIRST_WITH_V2}",
+                fix="onboarding: sol in the site's file, which is version 1",
+            )
         return UnsupportedError(
             "this Tacker has no SOL API",
             observed=f"GET /vnflcm/v1/vnf_instances: 404; the first release that has it is {FIRST_WITH_SOL}",
@@ -63,7 +74,10 @@ def probe(tacker: Any) -> ServedApis:
         OnboardError: it does not answer, or has neither.
     """
     with asking("which APIs Tacker has"):
-        found = ServedApis(_answers(tacker.list_vnfs), _answers(tacker.list_vnf_instances))
+        sol = _answers(tacker.list_vnf_instances)
+        found = ServedApis(
+            _answers(tacker.list_vnfs), sol, sol and _answers(partial(tacker.show_vnf_lcm_versions, "v2"))
+        )
     if not (found.legacy or found.sol):
         raise OnboardError(
             "what answers at Tacker's address has none of its APIs",

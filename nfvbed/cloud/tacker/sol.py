@@ -1,9 +1,9 @@
-"""Tacker's SOL API, version 1 (VNF packages and VNF instances): SOL004 packages of SOL001 descriptors."""
+"""Tacker's SOL API (VNF packages and VNF instances): SOL004 packages of SOL001 descriptors. Here it is version 1."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import openstack.connection
 from tackerclient.common import exceptions as tacker_errors
@@ -20,11 +20,8 @@ from nfvbed.cloud.tacker.tags import Tag
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import OnboardError, UnsupportedError, UsageError
 
-_STACKS = ("{name}", "vnflcm_{id}")
-"""Names of an instance's stack: where Tacker translates the descriptor, and where the package has a HOT of its own."""
 _CONFLICT = 409
 _USER_DATA = "lcm-operation-user-data"
-_PROTOCOL = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
 DYNAMIC = {
     "cpProtocolData": [
         {
@@ -43,6 +40,11 @@ class SolApi(TackerApi[bytes]):
     api = "sol"
     kind = "VNF instance"
     description = "vnfInstanceDescription"
+    stack_names: ClassVar[tuple[str, ...]] = ("{name}", "vnflcm_{id}")
+    """Of an instance: where Tacker translates the descriptor, and where the package has a HOT of its own."""
+    protocol: ClassVar[Mapping[str, Any]] = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
+    """Of a connection point of a new instance."""
+    heals_with: ClassVar[Mapping[str, Any]] = {"cause": "asked for by nfvbed"}
 
     def __init__(self, connection: openstack.connection.Connection, journal: Journal) -> None:
         super().__init__(connection, journal)
@@ -59,21 +61,24 @@ class SolApi(TackerApi[bytes]):
                 observed="its descriptor has no scaling aspect (tosca.policies.nfv.ScalingAspects)",
                 fix="add one with its deltas, and onboard it again",
             )
+        self._require_group(vnf, shown)
+        kind = "SCALE_OUT" if delta > 0 else "SCALE_IN"
+        body = {"type": kind, "aspectId": aspects[0], "numberOfSteps": abs(delta)}
+        return self._operate(vnf, "scale", lambda: self._tacker.scale_vnf_instance(vnf.id, body), delta)
+
+    def _require_group(self, vnf: TackerVnf, shown: Shown) -> None:
+        """Refuse to scale what Tacker would look for in vain."""
         if not (shown["instantiatedVnfInfo"].get("additionalParams") or {}).get(_USER_DATA):
             raise UnsupportedError(
                 f"VNF {vnf.name} cannot be scaled",
                 observed="Tacker 8 has translated its descriptor itself, and then does not know its scaling group",
                 fix=f"instantiate it with a HOT of its own (BaseHOT) and {_USER_DATA} in the request's parameters",
             )
-        kind = "SCALE_OUT" if delta > 0 else "SCALE_IN"
-        body = {"type": kind, "aspectId": aspects[0], "numberOfSteps": abs(delta)}
-        return self._operate(vnf, "scale", lambda: self._tacker.scale_vnf_instance(vnf.id, body), delta)
 
     def heal(self, vnf: TackerVnf, request: OnboardRequest, tell: Tell) -> TackerVnf:
         """Ask Tacker to make the instance's stack again, from the package that it has."""
         tell(f"healing {vnf.name}")
-        body = {"cause": "asked for by nfvbed"}
-        return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, body))
+        return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, dict(self.heals_with)))
 
     def reconnect(self, vnf: TackerVnf, networks: tuple[tuple[str, str], ...]) -> TackerVnf:
         """Change the networks of connection points; the tag in the instance's description follows."""
@@ -92,7 +97,7 @@ class SolApi(TackerApi[bytes]):
         changed = replace(tag, networks=tuple((known | dict(networks)).items()))
         links = self._links(replace(tag, networks=networks))
         for point in (point for link in links for point in link["extCps"]):
-            point["cpConfig"] = [DYNAMIC]
+            point["cpConfig"] = self._config(DYNAMIC)
         try:
             Operations(self._tacker, vnf.id).run("change_ext_conn", lambda: self._reconnect(vnf.id, links))
         except OnboardError as failure:
@@ -152,7 +157,7 @@ class SolApi(TackerApi[bytes]):
             instance = tacker.create_vnf_instance(body)["id"]
             self._account.note("instance", instance, tag)
         with steps.step("instantiate", "waiting until it is instantiated"):
-            wanted: dict[str, Any] = {"flavourId": request.flavour, "vimConnectionInfo": vims.connection_info(vim)}
+            wanted: dict[str, Any] = {"flavourId": request.flavour, "vimConnectionInfo": self._vim(vim)}
             wanted |= {"extVirtualLinks": links} if links else {}
             wanted |= {"instantiationLevelId": request.level} if request.level else {}
             wanted |= {"additionalParams": dict(request.parameters)} if request.parameters else {}
@@ -177,9 +182,17 @@ class SolApi(TackerApi[bytes]):
                         f"no network {network} for connection point {points[0]} of {tag.name}",
                         observed="networks: " + ", ".join(sorted(n.name for n in self._connection.network.networks())),
                     )
-                points_on_it = [{"cpdId": point, "cpConfig": [_PROTOCOL]} for point in points]
+                points_on_it = [{"cpdId": point, "cpConfig": self._config(self.protocol)} for point in points]
                 links.append({"id": f"link-{network}", "resourceId": found.id, "extCps": points_on_it})
         return links
+
+    def _vim(self, vim: str) -> Any:
+        """Return a VIM as a request names it."""
+        return vims.connection_info(vim)
+
+    def _config(self, protocol: Mapping[str, Any]) -> Any:
+        """Return the configuration of a connection point."""
+        return [protocol]
 
     def _operate(self, vnf: TackerVnf, name: str, request: Callable[[], object], delta: int = 0) -> TackerVnf:
         try:
@@ -207,7 +220,7 @@ class SolApi(TackerApi[bytes]):
             self._delete_instance(instance["id"])
         names: tuple[str, ...] = ()
         for package, found in self._packages.of(tag.owner):
-            if tag.same_vnf(found):
+            if found.name == tag.name:
                 names += image_names(package)
                 if found.digest != keep:
                     self._packages.delete(package["id"])
@@ -271,7 +284,7 @@ class SolApi(TackerApi[bytes]):
 
     def _stack(self, shown: Mapping[str, Any]) -> str:
         name = str(shown.get("vnfInstanceName", "")).replace(" ", "_")
-        names = (one.format(name=name, id=shown["id"]) for one in _STACKS)
+        names = (one.format(name=name, id=shown["id"]) for one in self.stack_names)
         found = (stacks.find(self._connection, one) for one in names if one)
         return next(filter(None, found), "")
 

@@ -16,6 +16,7 @@ from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.marks import Consoles
 from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.solv2 import SolV2Api
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
@@ -43,13 +44,14 @@ from nfvbed.vnfs.descriptors.machines.placing import spread
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 _log = logging.getLogger(__name__)
+_APIS: dict[str, Callable[..., LegacyApi | SolApi]] = {one.api: one for one in (LegacyApi, SolApi, SolV2Api)}
 
 
 class TackerVnfs(VnfProvider):
     """Onboards through one of Tacker's APIs.
 
     Args:
-        form: `legacy` or `sol`.
+        form: `legacy`, `sol` or `sol-v2`.
     """
 
     def __init__(self, site: str, form: str, target: Target, root: Path) -> None:
@@ -60,8 +62,7 @@ class TackerVnfs(VnfProvider):
 
     @cached_property
     def _api(self) -> OnboardingApi:
-        make = SolApi if self.form == "sol" else LegacyApi
-        return make(self._target.connection, self._journal)
+        return _APIS[self.form](self._target.connection, self._journal)
 
     @property
     def _journal(self) -> Journal:

@@ -26,6 +26,8 @@ from nfvbed.vnfs.descriptors.model import (
 VERSION = "2018-08-31"
 """Version of HOT: Queens, older than all that has Tacker's SOL API."""
 _OF_MACHINE = ("flavor", "image")
+_OF_VDU = {"flavor": "computeFlavourId", "image": "vcImageId"}
+"""Names by which Tacker's version 2 gives them."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ class _Cloud(ABC):
         """Return a machine's availability zone; empty: any."""
         return one.zone
 
+    def capacity(self, one: Machine) -> Any:
+        """Return the number of a scaled machine's instances."""
+        return 1
+
 
 class _NamedReferences(_Cloud):
     """References by name; flavors and images are parameters with defaults, as the inputs of the legacy form."""
@@ -80,7 +86,10 @@ class _RequestReferences(_Cloud):
         return {"nfv": {"type": "json"}}
 
     def of_machine(self, one: Machine, key: str) -> Any:
-        return {"get_param": ["nfv", "VDU", one.name, key]}
+        return {"get_param": ["nfv", "VDU", one.name, _OF_VDU[key]]}
+
+    def capacity(self, one: Machine) -> Any:
+        return {"get_param": ["nfv", "VDU", one.name, "desired_capacity"]}
 
     def network(self, port: ConnectionPoint) -> Any:
         return {"get_param": ["nfv", "CP", port.name, "network"]}
@@ -134,7 +143,7 @@ def _scaled(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud) -> Hot:
     group = {
         "min_size": 1,
         "max_size": flavour.most_instances,
-        "desired_capacity": 1,
+        "desired_capacity": cloud.capacity(machine),
         "resource": {"type": name, "properties": given},
     }
     resources = {

@@ -21,7 +21,7 @@ def for_api(
     """Return the request for a descriptor's only flavour, in the form of one of Tacker's APIs.
 
     Args:
-        form: `legacy` or `sol`.
+        form: `legacy`, `sol` or `sol-v2`.
         has_inputs: legacy: whether image, flavor and zone of each machine are inputs with defaults.
         parameters: SOL: values of the request beside those by which the base HOT is read.
 
@@ -38,7 +38,8 @@ def for_api(
         networks=tuple((port.name, port.network) for port in flavour.outer),
         flavour=flavour.name,
         level=LEVEL if flavour.most_instances is not None else "",
-        parameters={**sol.SCRIPT, **(parameters or {})},
+        # Version 2 fills in the base HOT by itself.
+        parameters={**(sol.SCRIPT if form == "sol" else {}), **(parameters or {})},
     )
 
 

@@ -31,7 +31,8 @@ class FakeTacker:
         """Answer as Tacker does where it does not have an API."""
         self.probed.append(api)
         if api in self.lacks:
-            exception_handler_v10(RECORDED[api]["status"], json.loads(RECORDED[api]["body"]))
+            known = RECORDED["sol" if api == "sol-v2" else api]  # the router of all paths that no application has
+            exception_handler_v10(known["status"], json.loads(known["body"]))
 
     def list_vnfs(self):
         """Return VNFs of both APIs, as Tacker does."""
@@ -51,6 +52,11 @@ class FakeTacker:
         """Return VNF instances."""
         self._answer("sol")
         return list(self.instances.values())
+
+    def show_vnf_lcm_versions(self, version):
+        """Return the versions of the API of VNF instances."""
+        self._answer("sol-v2")
+        return {"uriPrefix": f"/vnflcm/{version}"}
 
     def list_vnf_packages(self):
         """Return packages."""

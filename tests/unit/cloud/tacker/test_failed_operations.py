@@ -102,7 +102,7 @@ def test_a_retry_that_fails_again_says_why():
 
 
 def test_the_legacy_api_says_that_it_has_none_of_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(account, "tacker_client", lambda connection: FakeTacker())
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": FakeTacker())
     legacy, vnf = LegacyApi(cloud(), Journal(tmp_path / "journal")), TackerVnf("legacy", "v1", "d1", "a", "demo", "")
     for request in (lambda: legacy.retry(vnf), lambda: legacy.rollback(vnf), lambda: legacy.reconnect(vnf, ())):
         with pytest.raises(UnsupportedError, match="this API of Tacker"):
@@ -121,7 +121,7 @@ def test_a_connection_point_moves_to_another_network_and_the_tag_follows(monkeyp
         tacker.operations.append({"id": "o1", "startTime": "0", "operationState": "COMPLETED"})
 
     tacker.change_ext_conn_vnf_instance = change
-    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": tacker)
     monkeypatch.setattr(SolApi, "_looked_at", lambda self, vnf: vnf)
     monkeypatch.setattr(stacks, "servers", lambda connection, stack: [])
     connection = cloud()

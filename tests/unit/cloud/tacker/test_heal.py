@@ -22,7 +22,7 @@ def _tacker(monkeypatch):
     tacker = FakeTacker()
     tacker.vnfds = {"d1": {"id": "d1", "description": "", "attributes": {"vnfd": "not: what was written"}}}
     tacker.show_vnf = lambda identifier: {"vnf": tacker.vnfs[identifier]}
-    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": tacker)
     return tacker
 
 

@@ -18,7 +18,7 @@ NAME = "nfvbed-demo_a-abcdef"
 @pytest.fixture(name="tacker")
 def _tacker(monkeypatch):
     tacker = FakeTacker()
-    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": tacker)
     return tacker
 
 
@@ -81,7 +81,7 @@ def test_a_stack_that_tacker_has_lost_is_removed(tacker, tmp_path):
 
 def test_a_tacker_without_the_legacy_api_is_asked_for_what_it_has(monkeypatch, tmp_path):
     tacker = FakeTacker(lacks=("legacy",))
-    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": tacker)
     tacker.instances = {"i1": {"id": "i1", "vnfInstanceName": NAME, "vnfInstanceDescription": SOL}}
     found = left.survey(cloud(), Journal(tmp_path / "journal"), "demo")
     assert [(one.kind, one.id) for one in found] == [("vnf instance", "i1")]
@@ -90,7 +90,7 @@ def test_a_tacker_without_the_legacy_api_is_asked_for_what_it_has(monkeypatch, t
 
 def test_a_tacker_without_the_sol_api_is_asked_for_what_it_has(monkeypatch, tmp_path):
     tacker = FakeTacker(lacks=("sol",))
-    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": tacker)
     tacker.vnfds = {"d1": {"id": "d1", "name": NAME, "description": LEGACY}}
     found = left.survey(cloud(), Journal(tmp_path / "journal"), "demo")
     assert [(one.kind, one.id) for one in found] == [("vnfd", "d1")]

@@ -56,7 +56,7 @@ def connection(servers=(), ports=(), heat=None, volumes=()):
 
 @pytest.fixture(name="journal")
 def _journal(tmp_path, monkeypatch):
-    monkeypatch.setattr(account, "tacker_client", lambda connection: FakeTacker())
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": FakeTacker())
     return Journal(tmp_path / "journal")
 
 

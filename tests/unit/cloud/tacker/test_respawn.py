@@ -17,7 +17,7 @@ VNF = TackerVnf("legacy", "v1", "d1", "vnf1", "demo", "old")
 
 @pytest.fixture(name="api")
 def _api(quick, monkeypatch, tmp_path):
-    monkeypatch.setattr(account, "tacker_client", lambda connection: FakeTacker())
+    monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": FakeTacker())
     monkeypatch.setattr(
         LegacyApi, "_looked_at", lambda self, vnf: SimpleNamespace(stack_id=self._show(vnf.id)["instance_id"])
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nfvbed.cloud import novaflavor
+from nfvbed.cloud.devcloud.contents import SMALL
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import parse_document
@@ -49,6 +50,12 @@ def request(flavor="hugepages", forwarding="io", *, management=False, extra_spec
     specs = novaflavor.extra_specs(choice.flavor) if extra_specs is None else extra_specs
     given = {key: changes.pop(key) for key in ("direct", "zone", "most_instances") if key in changes}
     return replace(descriptor_of(choice, networks, image, specs, **given), **changes)
+
+
+def described(image):
+    """Return the descriptor of vloop that boots an image in the smallest flavor, and can be scaled to two."""
+    choice = choice_of().model_copy(update={"flavor": SMALL})
+    return descriptor_of(choice, NETWORKS, image, novaflavor.extra_specs(SMALL), most_instances=2)
 
 
 def monitored():

@@ -32,7 +32,7 @@ def test_parameters_are_all_that_the_base_hot_asks(script):
     asked = SimpleNamespace(ext_virtual_links=[link("id-0", "in"), link("id-1", "out")])
     assert script.instantiate({}, flavour(), asked, {}) == {
         "nfv": {
-            "VDU": {"VDU1": {"flavor": "nfvbed.hugepages", "image": "vloop"}},
+            "VDU": {"VDU1": {"computeFlavourId": "nfvbed.hugepages", "vcImageId": "vloop", "desired_capacity": 1}},
             "CP": {"in": {"network": "id-0"}, "out": {"network": "id-1"}},
         }
     }
@@ -42,7 +42,7 @@ def test_image_that_tacker_has_uploaded_goes_before_the_name(script):
     made = [SimpleNamespace(resource_type="image", resource_identifier="id-of-image")]
     asked = SimpleNamespace(ext_virtual_links=None)
     found = script.instantiate({}, flavour(), asked, {"VDU1": made})
-    assert found["nfv"]["VDU"]["VDU1"]["image"] == "id-of-image"
+    assert found["nfv"]["VDU"]["VDU1"]["vcImageId"] == "id-of-image"
 
 
 def test_parameters_of_several_machines_are_all_that_the_base_hot_asks(script):
@@ -50,7 +50,7 @@ def test_parameters_of_several_machines_are_all_that_the_base_hot_asks(script):
     definitions = yaml.safe_load(files["Definitions/vepc_flavour.yaml"])
     links = [link("id-0", "core_s1-u", "edge_s1-u"), link("id-1", "core_sgi", "edge_sgi")]
     found = script.instantiate({}, definitions, SimpleNamespace(ext_virtual_links=links), {})["nfv"]
-    machine = {"flavor": "nfvbed.hugepages", "image": "vepc"}
+    machine = {"computeFlavourId": "nfvbed.hugepages", "vcImageId": "vepc", "desired_capacity": 1}
     assert found["VDU"] == {"core": machine, "edge": machine}
     hot = yaml.safe_load(files["BaseHOT/two-guests/vepc.yaml"])["resources"].values()
     networks = [one["properties"]["network"] for one in hot if one["type"] == "OS::Neutron::Port"]

@@ -92,7 +92,7 @@ def sol_says(flavour, keys):
             return value
         *_, name, key = value["get_param"]
         one = machines[name]
-        return {"flavor": one.flavor, "image": one.image.name}[key]
+        return {"computeFlavourId": one.flavor, "vcImageId": one.image.name}[key]
 
     def cloud(reference):
         _, kind, name, key = reference["get_param"]
