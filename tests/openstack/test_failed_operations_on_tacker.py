@@ -158,7 +158,7 @@ def test_an_operation_on_a_running_vnf_that_failed(connection, journal, version,
         elif action == "rollback":
             assert found == "ROLLED_BACK"
         elif kind == "CHANGE_EXT_CONN":
-            assert "ended as FAILED_TEMP" in found, "the network is still not there"
+            assert "FAILED_TEMP" in found, "the network is still not there"
         else:
             assert found == "COMPLETED"
     finally:

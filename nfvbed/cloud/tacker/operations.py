@@ -105,7 +105,20 @@ class Operations:
             later = one.get("stateEnteredTime") != entered or one["operationState"] != _FAILED_TEMP
             return one["id"] == failed["id"] and later
 
-        self._settle(failed["operation"].lower(), what, is_later, wanted)
+        try:
+            self._settle(failed["operation"].lower(), what, is_later, wanted)
+        except OnboardError as failure:
+            if not failure.what.endswith(_NOT_BEGUN):
+                raise
+            with asking(what):
+                shown = self._tacker.show_vnf_lcm_op_occs(failed["id"])
+            raise OnboardError(
+                f"{what} leaves it {_FAILED_TEMP}",
+                where=failure.where,
+                observed=f"{failure.observed}; Tacker: {error(shown)}",
+                fix="if it failed again at once, correct the cause: Tacker 8 keeps the time of the first failure of a"
+                " change of connectivity, so this cannot be told from one that never began",
+            ) from None
 
     def _settle(self, name: str, what: str, is_it: Callable[[dict[str, Any]], bool], wanted: str) -> None:
         """Wait until the newest operation that is meant has ended, and check how."""

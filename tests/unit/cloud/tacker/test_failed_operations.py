@@ -101,6 +101,17 @@ def test_a_retry_that_fails_again_says_why():
     assert caught.value.observed == "Tacker: Heat said no"
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_retry_of_which_tacker_keeps_the_first_time_is_not_said_to_have_not_begun(monkeypatch):
+    """A change of connectivity to a network that is not there fails again at once, and its time stays as it was."""
+    tacker = FailingTacker("CHANGE_EXT_CONN", TABLE["v1"]["CHANGE_EXT_CONN"])
+    tacker.operations[0]["error"] = {"status": 500, "detail": "Unable to find network"}
+    monkeypatch.setattr(tacker, "retry_vnf_instance", tacker.asked.append)
+    with pytest.raises(OnboardError, match="retry of CHANGE_EXT_CONN .* leaves it FAILED_TEMP") as caught:
+        Operations(tacker, "i1").retry()
+    assert (tacker.asked, caught.value.observed.endswith("Unable to find network")) == (["o1"], True)
+
+
 def test_the_legacy_api_says_that_it_has_none_of_it(monkeypatch, tmp_path):
     monkeypatch.setattr(account, "tacker_client", lambda connection, version="1": FakeTacker())
     legacy, vnf = LegacyApi(cloud(), Journal(tmp_path / "journal")), TackerVnf("legacy", "v1", "d1", "a", "demo", "")
