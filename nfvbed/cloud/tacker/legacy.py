@@ -1,6 +1,7 @@
 """Tacker's legacy API (VNFD and VNF; Tacker 0.7 to 10): templates of `tosca_simple_profile_for_nfv_1_0_0`."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import openstack.connection
@@ -13,7 +14,7 @@ from nfvbed.cloud.tacker.connection import asking, is_missing, status
 from nfvbed.cloud.tacker.lifecycle import Shown, TackerApi, path_of
 from nfvbed.cloud.tacker.tags import Tag
 from nfvbed.cloud.tacker.waits import wait
-from nfvbed.errors import OnboardError, UnsupportedError, UsageError
+from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError, UsageError
 from nfvbed.spec import boundedyaml
 
 _SCALING = "tosca.policies.tacker.Scaling"
@@ -80,7 +81,11 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
             self._await_active(vnf.id, "heal", what)
             return self._looked_at(vnf)
         except OnboardError as failure:
-            raise causes.told(failure, causes.of_stack(self._connection, self._stack(self._show(vnf.id)))) from None
+            chain: tuple[str, ...] = ()
+            # Tacker deletes a VNF that it cannot even begin to make again.
+            with suppress(NfvbedError), asking(what):
+                chain = causes.of_stack(self._connection, self._stack(self._show(vnf.id)))
+            raise causes.told(failure, chain, stays=True) from None
 
     def remove(self, vnf: TackerVnf) -> None:
         """Delete VNF and VNFD."""
