@@ -218,7 +218,11 @@ def _mismatches(
         return [mismatch_of(failure, subject)]
     against = check.CheckContext(document, variant, given.flavors)
     found = check.check(vnf, flavour, against)
-    return found if site is None else found + _on_host((vnf, flavour), against, site)
+    if site is None:
+        return found
+    unreached = site.fit_networks(variant, vnf.name, flavour)
+    # What never fits is said without what does not fit just now.
+    return [*found, *unreached] if unreached else found + _on_host((vnf, flavour), against, site)
 
 
 def _on_host(of: tuple[MachinesVnfSpec, Flavour], against: check.CheckContext, site: Site) -> list[Mismatch]:

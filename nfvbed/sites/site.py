@@ -41,6 +41,7 @@ from nfvbed.units import MIN_FRAME_SIZE_BYTES
 from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf
 from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
+from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
 
 if TYPE_CHECKING:
@@ -283,6 +284,14 @@ class Site(ABC):
             existing.require_same(variant, topology, vnf)
             return ""
         return f"{variant.name} ({existing.deployment.topology}) would be set up again with ports for VNFs"
+
+    def fit_networks(self, variant: Variant, name: str, flavour: Flavour) -> tuple[Mismatch, ...]:
+        """Compare the networks that are made with a VNF with what a variant binds ports of; nothing is changed.
+
+        Args:
+            name: name of the VNF.
+        """
+        return ()
 
     def fit_descriptor(self, variant: Variant, found: OnboardableVnf) -> DescriptorFit:
         """Compare a user's descriptor with a variant and the site, as far as that can be asked; nothing is changed.

@@ -130,9 +130,13 @@ class Member:
         return connect("member", path)
 
     def set_password(self, password):
-        """Give the user another password."""
+        """Give the user another password.
+
+        Keystone revokes what was issued until then by times of whole seconds: a token of the same second is refused.
+        """
         self._admin.identity.update_user(self.user, password=password)
         self.password = password
+        time.sleep(1.1)
 
     def remove(self):
         """Remove the user, the project and its VIM."""

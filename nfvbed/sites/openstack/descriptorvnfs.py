@@ -29,6 +29,7 @@ from nfvbed.vnfs.descriptors import descriptorfit, epa
 from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf, VnfcInstance
 from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
+from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.naming import ADDRESS, CloudNames, NamedResource
 from nfvbed.vnfs.descriptors.onboardable import Form, OnboardableVnf
 
@@ -67,7 +68,7 @@ class DescriptorVnfs:
         Raises:
             ConfigurationError: a part of the descriptor cannot be read.
         """
-        unbound = self._unbound(variant, found)
+        unbound = self.fit_networks(variant, found.name, found.deployed())
         if unbound:
             return DescriptorFit(unbound, found.notes)
         wanted = "sol" if found.form is Form.PACKAGE else "legacy"
@@ -93,15 +94,15 @@ class DescriptorVnfs:
         lacking = () if known is None else tuple(found.lacking(known))
         return descriptorfit.fit(found, variant, specs) + DescriptorFit(lacking, notes)
 
-    def _unbound(self, variant: Variant, found: OnboardableVnf) -> tuple[Mismatch, ...]:
-        """Compare networks that are made with the VNF with what the variant's compute binds ports of."""
+    def fit_networks(self, variant: Variant, name: str, flavour: Flavour) -> tuple[Mismatch, ...]:
+        """Compare networks that are made with a VNF with what the variant's compute binds ports of."""
         why = self.target.no_made_networks(variant)
-        made = [link.name for link in found.deployed().links if link.made] if why else []
+        made = [link.name for link in flavour.links if link.made] if why else []
         if not made:
             return ()
         failure = UnsupportedError(
-            f"networks that are made with VNF {found.name} do not reach {variant.name}",
-            where=found.source,
+            f"networks that are made with VNF {name} do not reach {variant.name}",
+            where=f"deployment flavour {flavour.name}",
             observed=f"{', '.join(made)}: {why}",
             fix="choose a variant on which a test drives such a VNF (docs/reference/planes-by-api.md)",
         )

@@ -53,6 +53,7 @@ from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.descriptorfile import DescriptorVnf
 from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
+from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
 from nfvbed.vnfs.numa import Host
 
@@ -271,6 +272,10 @@ class OpenstackSite(Site):
             raise existing.in_the_way(f"{variant.name} ({topology})")
         existing.require_same(variant, topology, vnf)
         return ""
+
+    def fit_networks(self, variant: Variant, name: str, flavour: Flavour) -> tuple[Mismatch, ...]:
+        """Ask the variant's compute."""
+        return self._setting_up.given.fit_networks(variant, name, flavour)
 
     def fit_descriptor(self, variant: Variant, found: OnboardableVnf) -> DescriptorFit:
         """Compare a descriptor with the variant, and its names with those of the cloud."""

@@ -67,10 +67,10 @@ def test_killed_vnf_is_healed_at_once(live):
 
 def test_monitor_respawns_after_as_many_looks_as_it_takes(live):
     report = disrupt(live, request("respawn"))
-    spans = dict(report.spans)
-    # Killed after 50 ms: looks at 100 and 200 ms find it dead.
-    assert 0.02e9 < spans[Mark.DETECTED] < 0.1e9
-    assert spans[Mark.DECIDED] == pytest.approx(0.1e9, rel=0.5)
+    # Killed after 50 ms: looks at 100 and 200 ms find it dead. A look may be late, and is never early.
+    at = dict(report.marks)
+    assert at[Mark.DETECTED] >= 0.1e9
+    assert at[Mark.DECIDED] >= 0.2e9
     assert dict(report.settings)["failures"] == "2"
 
 
