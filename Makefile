@@ -354,10 +354,11 @@ test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, k
 	@$(PYTHON) tests/tiers.py openstack
 
 .PHONY: test-openstack-all
-test-openstack-all: setup-test ## as test-openstack, with all faults; one to two hours
+test-openstack-all: setup-test ## as test-openstack, with all faults; two hours and a quarter
 	@setup/native
 	@setup/packages devcloud
 	@setup/images vloop vepc
+	@setup/kolla
 	@$(PYTHON) tests/tiers.py openstack-all
 
 # Seconds of each target.

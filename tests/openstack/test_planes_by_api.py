@@ -28,9 +28,7 @@ def test_vloop_from_a_package_forwards(plane):
         ok("offboard", "--site", SITES["sol"])
 
 
-@pytest.mark.drives(
-    "vepc", ["ovs-afxdp"], ["legacy", "sol"], remark="failed with guests that left checksums out; not run since"
-)
+@pytest.mark.drives("vepc", ["ovs-afxdp"], ["legacy", "sol"])
 @pytest.mark.drives("vepc", ["vpp"], ["legacy", "sol"], run=False)
 @pytest.mark.parametrize("api", SITES)
 @pytest.mark.parametrize("plane", ["ovs-afxdp", VPP])

@@ -65,14 +65,15 @@ def test_a_legacy_sample(onboarding_cloud, file, words, networks):
 
 def test_a_package_can_be_onboarded_again_when_it_was_removed(onboarding_cloud, tmp_path):
     path = sample(onboarding_cloud.places.root, "vnflcm2", tmp_path / "vnflcm2.zip")
-    # It asks for ordinary memory, in which a guest on Open vSwitch with DPDK has no network.
-    words = ("linux-bridge", "--network", "CP1=mgmt")
+    # It asks for ordinary memory, in which a guest on Open vSwitch with DPDK has no network, and for networks of its
+    # own, which do not reach the kernel's bridge.
+    words = ("ovs-afxdp", "--network", "CP1=mgmt")
     seen = set()
     for _ in range(2):
         vnf = onboarded(path, *words)
         try:
             (instance,) = vnf["instances"]
-            assert (vnf["api"], instance["host"]) == ("sol", "linux-bridge")
+            assert (vnf["api"], instance["host"]) == ("sol", "ovs-afxdp")
             assert instance["printed"]
             seen.add(instance["id"])
             again = onboarded(path, *words)

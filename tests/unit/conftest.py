@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from sqlalchemy import Connection, inspect
 
@@ -13,6 +14,9 @@ from nfvbed.store import connect, migrate
 from tests.postgresql import Server
 from tests.stores import Databases, Files, Stores
 
+# How long an example takes says how busy the host is.
+hypothesis.settings.register_profile("nfvbed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("nfvbed")
 UPGRADE = migrate._upgrade
 """As it is without `_new_files_are_migrated_once`."""
 # One worker has the server: it is started once.
