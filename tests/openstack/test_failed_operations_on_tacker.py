@@ -97,7 +97,7 @@ def come_to(version, kind, action, api, instance):
 
 @both_versions
 @pytest.mark.parametrize(
-    ("action", "wanted"), zip(AFTER_A_FAILURE, ("FAILED", "COMPLETED", "ROLLED_BACK"), strict=True)
+    ("action", "wanted"), list(zip(AFTER_A_FAILURE, ("FAILED", "COMPLETED", "ROLLED_BACK"), strict=True))
 )
 def test_an_instantiation_that_failed(connection, journal, version, action, wanted):
     api, request = version.api(connection, journal), version.request("failed")
