@@ -1,6 +1,6 @@
 """What is left of an owner's VNFs in Tacker, Heat, Nova, Neutron and Glance: found by tags, names and the journal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,15 +10,13 @@ from nfvbed.cloud.tacker import images, stacks
 from nfvbed.cloud.tacker.account import Account
 from nfvbed.cloud.tacker.api import Tell
 from nfvbed.cloud.tacker.connection import asking
+from nfvbed.cloud.tacker.forms import open_api
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.packages import Packages
-from nfvbed.cloud.tacker.sol import SolApi
-from nfvbed.cloud.tacker.solv2 import SolV2Api
 from nfvbed.cloud.tacker.tags import Tag, is_name_of
 from nfvbed.errors import NfvbedError, OnboardError
 
-_API: dict[str, Callable[..., LegacyApi | SolApi]] = {one.api: one for one in (LegacyApi, SolApi, SolV2Api)}
 _IN_A_STACK = {
     "OS::Nova::Server": "server",
     "OS::Nova::Flavor": "flavor",
@@ -68,7 +66,7 @@ def remove(
     problems = []
     for tag in _tags(account, owner):
         try:
-            _API[tag.api](connection, journal).clear(tag, tell)
+            open_api(tag.api, connection, journal).clear(tag, tell)
         except NfvbedError as failure:
             problems.append(f"{failure.what}: {failure.observed}")
     with asking(f"the stacks of {owner}"):

@@ -116,8 +116,8 @@ class Operations:
                 f"{what} leaves it {_FAILED_TEMP}",
                 where=failure.where,
                 observed=f"{failure.observed}; Tacker: {error(shown)}",
-                fix="if it failed again at once, correct the cause: Tacker 8 keeps the time of the first failure of a"
-                " change of connectivity, so this cannot be told from one that never began",
+                fix="correct the cause; whether it failed again or never began is not known where Tacker keeps the time"
+                " of the first failure, as version 1 does for a change of connectivity",
             ) from None
 
     def _settle(self, name: str, what: str, is_it: Callable[[dict[str, Any]], bool], wanted: str) -> None:

@@ -44,7 +44,6 @@ class SolApi(TackerApi[bytes]):
     """Of an instance: where Tacker translates the descriptor, and where the package has a HOT of its own."""
     protocol: ClassVar[Mapping[str, Any]] = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
     """Of a connection point of a new instance."""
-    heals_with: ClassVar[Mapping[str, Any]] = {"cause": "asked for by nfvbed"}
 
     def __init__(self, connection: openstack.connection.Connection, journal: Journal) -> None:
         super().__init__(connection, journal)
@@ -78,7 +77,8 @@ class SolApi(TackerApi[bytes]):
     def heal(self, vnf: TackerVnf, request: OnboardRequest, tell: Tell) -> TackerVnf:
         """Ask Tacker to make the instance's stack again, from the package that it has."""
         tell(f"healing {vnf.name}")
-        return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, dict(self.heals_with)))
+        body = {"cause": "asked for by nfvbed"}
+        return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, body))
 
     def reconnect(self, vnf: TackerVnf, networks: tuple[tuple[str, str], ...]) -> TackerVnf:
         """Change the networks of connection points; the tag in the instance's description follows."""

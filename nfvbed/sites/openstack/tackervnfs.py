@@ -12,11 +12,10 @@ from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker import journal, left
 from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest, VnfIdentity
 from nfvbed.cloud.tacker.connection import asking, identity
+from nfvbed.cloud.tacker.forms import open_api
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.marks import Consoles
-from nfvbed.cloud.tacker.sol import SolApi
-from nfvbed.cloud.tacker.solv2 import SolV2Api
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
@@ -44,7 +43,6 @@ from nfvbed.vnfs.descriptors.machines.placing import spread
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 _log = logging.getLogger(__name__)
-_APIS: dict[str, Callable[..., LegacyApi | SolApi]] = {one.api: one for one in (LegacyApi, SolApi, SolV2Api)}
 
 
 class TackerVnfs(VnfProvider):
@@ -62,7 +60,7 @@ class TackerVnfs(VnfProvider):
 
     @cached_property
     def _api(self) -> OnboardingApi:
-        return _APIS[self.form](self._target.connection, self._journal)
+        return open_api(self.form, self._target.connection, self._journal)
 
     @property
     def _journal(self) -> Journal:
