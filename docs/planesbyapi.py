@@ -9,7 +9,7 @@ from nfvbed.spec.loader import Project
 
 FOLDER = Path(__file__).parents[1] / "tests" / "openstack"
 MARK = "drives"
-PLANES = ("ovs-dpdk", "linux-bridge", "macvtap", "ovs-afxdp", "vpp")
+PLANES = ("ovs-dpdk", "linux-bridge", "macvtap", "ovs-afxdp", "vpp", "ovn")
 """The data planes that a devcloud has computes for, but `sriov`, which needs NICs with virtual functions."""
 VNFS = ("vloop", "vepc")
 APIS = ("legacy", "sol")

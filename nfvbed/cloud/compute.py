@@ -17,6 +17,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.records.findings import Finding
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import Generator
@@ -162,6 +163,14 @@ class Compute(ABC):
     def reading(self) -> MachineCommands | None:
         """Return the commands for reading its machine; None: only the agents report its state."""
         return None
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Check what is of its data plane alone, beside agents, services and the machine.
+
+        Raises:
+            NfvbedError: it cannot be read.
+        """
+        return ()
 
     def rest(self, resting: bool) -> None:
         """Let polling threads sleep while nothing is measured, or let them poll; others have nothing to do."""

@@ -24,7 +24,10 @@ OF_COMPUTES = {
 }
 """By host and name of the file."""
 NICS = (PhysicalNic("data0", "ens1f0", 0x8086, 0x1889), PhysicalNic("data1", "ens1f1", 0x8086, 0x1889))
-MECHANISMS = tuple(kind.mechanism for kind in KINDS)
+MECHANISMS = tuple(kind.mechanism for kind in KINDS if not kind.mechanism.on_demand)
+ON_DEMAND = {kind.host: kind.mechanism for kind in KINDS if kind.mechanism.on_demand}
+OF_SERVER = ("ml2_conf.ini", "neutron.conf")
+"""Files of Neutron's server that a driver which is loaded on demand changes."""
 OF_SRIOV = ("ml2_conf.ini", "neutron.conf", "nova-pci.conf", "sriov_agent.ini")
 
 
@@ -61,6 +64,14 @@ def test_files_for_virtual_functions_are_rendered_as_reviewed(tmp_path):
         check(COMPUTES / "sriov" / name, text)
 
 
+@pytest.mark.parametrize("name", OF_SERVER)
+@pytest.mark.parametrize("host", ON_DEMAND)
+def test_files_of_a_driver_that_is_loaded_on_demand_are_rendered_as_reviewed(tmp_path, host, name):
+    mechanisms = (*MECHANISMS, ON_DEMAND[host])
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), mechanisms=mechanisms)
+    check(COMPUTES / host / name, settings.render(FILES[name]))
+
+
 def test_what_nova_reads_of_functions_is_json(tmp_path):
     settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov")
     lines = dict.fromkeys(("device_spec", "alias"))
@@ -73,8 +84,8 @@ def test_what_nova_reads_of_functions_is_json(tmp_path):
 
 def test_every_golden_file_is_rendered():
     assert {path.name for path in FOLDER.iterdir()} == set(FILES)
-    of_sriov = {("sriov", name) for name in OF_SRIOV}
-    assert {(path.parent.name, path.name) for path in COMPUTES.glob("*/*")} == {*OF_COMPUTES, *of_sriov}
+    more = {("sriov", name) for name in OF_SRIOV} | {(host, name) for host in ON_DEMAND for name in OF_SERVER}
+    assert {(path.parent.name, path.name) for path in COMPUTES.glob("*/*")} == {*OF_COMPUTES, *more}
 
 
 def test_every_template_belongs_to_a_file():

@@ -16,8 +16,8 @@ SITES = {"legacy": "devcloud", "sol": "devcloud-sol"}
 
 
 @pytest.mark.drives("vloop", ["ovs-dpdk", "linux-bridge", "ovs-afxdp"], ["sol"])
-@pytest.mark.drives("vloop", ["vpp"], ["sol"], run=False)
-@pytest.mark.parametrize("plane", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", VPP])
+@pytest.mark.drives("vloop", ["vpp", "ovn"], ["sol"], run=False)
+@pytest.mark.parametrize("plane", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", "ovn", VPP])
 def test_vloop_from_a_package_forwards(plane):
     ok("onboard", "vloop", "--variant", plane, "--site", SITES["sol"], *VNF)
     try:
@@ -29,9 +29,9 @@ def test_vloop_from_a_package_forwards(plane):
 
 
 @pytest.mark.drives("vepc", ["ovs-afxdp"], ["legacy", "sol"])
-@pytest.mark.drives("vepc", ["vpp"], ["legacy", "sol"], run=False)
+@pytest.mark.drives("vepc", ["vpp", "ovn"], ["legacy", "sol"], run=False)
 @pytest.mark.parametrize("api", SITES)
-@pytest.mark.parametrize("plane", ["ovs-afxdp", VPP])
+@pytest.mark.parametrize("plane", ["ovs-afxdp", "ovn", VPP])
 def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
     vnf = onboarded("vepc", plane, site=SITES[api])
     try:

@@ -46,13 +46,16 @@ def start_relay(controller: Node, ledger: Ledger) -> None:
     _start(_relay_name(""), (HERE, controller), tuple(PORTS.values()), ledger)
 
 
-def start_relay_from(node: Node, controller: Node, ledger: Ledger) -> None:
+def start_relay_from(node: Node, controller: Node, ledger: Ledger, more: tuple[int, ...] = ()) -> None:
     """Start the relay from a compute node's loopback to the controller: no link joins the two.
+
+    Args:
+        more: ports beside those of APIs and messages.
 
     Raises:
         DeployError: it does not listen.
     """
-    _start(_relay_name(node.name), (node, controller), COMPUTE_PORTS, ledger)
+    _start(_relay_name(node.name), (node, controller), (*COMPUTE_PORTS, *more), ledger)
 
 
 def start_relay_to_dashboard(controller: Node, ledger: Ledger) -> None:

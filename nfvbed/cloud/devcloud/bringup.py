@@ -9,7 +9,7 @@ from nfvbed.cloud.devcloud.places import CONTROLLER
 from nfvbed.cloud.devcloud.processes import NodeProcesses
 from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.seed import Seed
-from nfvbed.cloud.devcloud.services import keystone, libvirt, mariadb, nova, openvswitch, rabbitmq
+from nfvbed.cloud.devcloud.services import keystone, libvirt, mariadb, neutron, nova, openvswitch, rabbitmq
 from nfvbed.cloud.devcloud.services.catalogue import INFRASTRUCTURE, OPENSTACK, SERVICES
 from nfvbed.cloud.devcloud.services.service import Service
 from nfvbed.cloud.devcloud.services.settings import CloudSettings
@@ -19,7 +19,7 @@ from nfvbed.host.cores.topology import read_topology
 
 MGMT_ADDRESS = "10.99.0.1/24"
 """Of the controller on the physical network `mgmt`: instances are reached from there."""
-_SOCKET_MEM_MIB = 256
+_SERVER_ENDS_S = 30.0
 _API_PATHS = {"heat-cfn": "/", "keystone": "/v3", "tacker": "/"}
 
 
@@ -33,7 +33,8 @@ class BringUp:
         self._seeded = seeded
         """Whether the node was started with the seed below it."""
         self.api = CloudApi(settings.secret("admin"))
-        self._processes = NodeProcesses(node, SERVICES)
+        self._of_mechanisms = tuple(service for one in settings.mechanisms for service in one.services)
+        self._processes = NodeProcesses(node, (*SERVICES, *self._of_mechanisms))
 
     @property
     def _channel(self) -> Channel:
@@ -45,7 +46,7 @@ class BringUp:
 
     def infrastructure(self) -> str:
         """Start databases, message queue, cache, switch and libvirt."""
-        for service in INFRASTRUCTURE:
+        for service in (*INFRASTRUCTURE, *self._of_mechanisms):
             if service is not openvswitch.SERVICE:
                 self._processes.start(service.processes)
         self._start_switch()
@@ -56,7 +57,7 @@ class BringUp:
 
     def _start_switch(self) -> None:
         pmd_mask = 1 << min(read_topology().allowed)
-        start_switch(self._channel, self._processes, openvswitch.dpdk_settings(_SOCKET_MEM_MIB, pmd_mask))
+        start_switch(self._channel, self._processes, openvswitch.dpdk_settings(openvswitch.SOCKET_MEM_MIB, pmd_mask))
         bridge = openvswitch.BRIDGES["mgmt"]
         for words in (("addr", "replace", MGMT_ADDRESS, "dev", bridge), ("link", "set", bridge, "up")):
             self._channel.check(Command(("/usr/sbin/ip", *words)))
@@ -107,6 +108,23 @@ class BringUp:
         for name in ("glance", "placement", "neutron", "nova", "heat", "tacker"):
             self._await_api(name)
         return ""
+
+    def load_mechanisms(self) -> str:
+        """Restart Neutron's server where it does not have all mechanism drivers; first start what they need."""
+        (server,) = [process for process in neutron.SERVICE.processes if not process.after_apis]
+        runs = any(one.name == server.name and one.status is None for one in self._channel.services())
+        if runs and self._processes.is_configured(neutron.SERVICE, self._settings):
+            for service in self._of_mechanisms:
+                self._processes.start(service.processes)
+            return "loaded"
+        # Stopped before its files are written: where they are as they must be and it runs, it has read them.
+        self._channel.stop(server.name, _SERVER_ENDS_S)
+        self._processes.configure(self._settings)
+        for service in self._of_mechanisms:
+            self._processes.start(service.processes)
+        self._processes.start((server,))
+        self._await_api("neutron")
+        return ", ".join(self._settings.mechanism_drivers)
 
     def agents(self) -> str:
         """Start agents and computes, and wait until the cloud has them."""

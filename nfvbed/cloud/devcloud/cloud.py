@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from nfvbed.cloud.devcloud import access, contents
@@ -14,6 +15,7 @@ from nfvbed.cloud.devcloud.root import prechecks
 from nfvbed.cloud.devcloud.root.build import PrivateRoot
 from nfvbed.cloud.devcloud.seed import Seed
 from nfvbed.cloud.devcloud.services.computes import ComputeKind
+from nfvbed.cloud.devcloud.services.service import Mechanism
 from nfvbed.cloud.devcloud.services.settings import LOOPBACK, PORTS, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.cloud.devcloud.stages import Progress, Stage, StageRecord, run_stages
 from nfvbed.errors import DeployError
@@ -101,7 +103,21 @@ class DevCloud:
         """
         self.places.make()
         with self._locked():
-            return run_stages(self._compute(host).stages(guests_mib), self.record, progress, self.places.durations)
+            stages = self._compute(host).stages(guests_mib)
+            if self.kinds[host].mechanism.on_demand:
+                summary = "Neutron's server with its mechanism driver"
+                stages.insert(0, Stage(f"{host}/server", summary, partial(self._load, host), lasting=False))
+            return run_stages(stages, self.record, progress, self.places.durations)
+
+    def mechanisms(self, *more: str) -> tuple[Mechanism, ...]:
+        """Return the mechanism drivers of Neutron's server: some are loaded only where their node was started.
+
+        Args:
+            more: hosts whose nodes are about to be started.
+        """
+        started = {*self.computes(), *more}
+        kinds = self.kinds.values()
+        return tuple(one.mechanism for one in kinds if not one.mechanism.on_demand or one.host in started)
 
     def start(self, progress: Progress) -> dict[str, float]:
         """Start the cloud, or continue a failed start; return the seconds of each stage that ran.
@@ -225,7 +241,12 @@ class DevCloud:
         password = Secrets.open(self.places.secrets)("admin")
         return contents.fill(self._work().api, self.places.root, self.flavors, password)
 
-    def _work(self) -> BringUp:
+    def _load(self, host: str) -> str:
+        """Have Neutron's server load what binds the ports of a node that is about to be started."""
+        self._bring_up = None
+        return self._work(host).load_mechanisms()
+
+    def _work(self, *more: str) -> BringUp:
         if self._bring_up is None:
             node = self.find_node()
             if node is None:
@@ -233,8 +254,8 @@ class DevCloud:
             guests = int((self.places.run / _GUEST_PAGES).read_text())
             # Nova sees the whole machine's pool, in which compute nodes and labs have pages, too.
             reserved = max(SWITCH_PAGES, HugepagePool().total - guests)
-            mechanisms = tuple(kind.mechanism for kind in self.kinds.values())
-            settings = CloudSettings(Secrets.open(self.places.secrets), reserved_pages=reserved, mechanisms=mechanisms)
+            secrets, mechanisms = Secrets.open(self.places.secrets), self.mechanisms(*more)
+            settings = CloudSettings(secrets, reserved_pages=reserved, mechanisms=mechanisms)
             seeded = bool((self.places.run / "seeded").read_text())
             self._bring_up = BringUp(node, settings, self._seed, seeded)
         return self._bring_up

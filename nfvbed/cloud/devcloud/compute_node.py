@@ -10,7 +10,8 @@ from nfvbed.cloud.devcloud.processes import NodeProcesses
 from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.services import libvirt, nova, openvswitch
 from nfvbed.cloud.devcloud.services.computes import MGMT, ComputeKind, OutsideSwitch
-from nfvbed.cloud.devcloud.services.settings import LOOPBACK, CloudSettings, Secrets
+from nfvbed.cloud.devcloud.services.openvswitch import SOCKET_MEM_MIB
+from nfvbed.cloud.devcloud.services.settings import LOOPBACK, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.cloud.devcloud.stages import Stage
 from nfvbed.cloud.devcloud.switch_start import start_switch
 from nfvbed.cloud.devcloud.waiting import wait_until
@@ -65,14 +66,17 @@ class ComputeNode:
             return "runs"
         had = self._guest_pages()
         pages = had if guests_mib is None else guests_mib // _PAGE_MIB
+        own = SWITCH_PAGES if self.kind.switch.dpdk else 0
         # As the controller's: pages that are free now may be about to be used by what had them made.
-        if pages > had and HugepagePool().enlarge(pages - had, self._ledger) < pages - had:
-            HugepagePool().ensure_free(pages, self._ledger)
+        lacking = max(0, pages - had) + (0 if had else own)
+        if lacking and HugepagePool().enlarge(lacking, self._ledger) < lacking:
+            HugepagePool().ensure_free(pages + own, self._ledger)
         shutil.rmtree(self._places.layer, ignore_errors=True)
         (self._places.exchange / _SEEN).unlink(missing_ok=True)
         self._places.exchange.mkdir(parents=True, exist_ok=True)
         (self._places.exchange / _GUEST_PAGES).write_text(str(max(pages, had)))
-        spec = NodeSpec(self._places, (self._places.cloud.root,), pages * _PAGE_MIB, ((self.kind.host, LOOPBACK),))
+        hugepages_mib = (pages + own) * _PAGE_MIB
+        spec = NodeSpec(self._places, (self._places.cloud.root,), hugepages_mib, ((self.kind.host, LOOPBACK),))
         Node.start(spec, self._ledger)
         return f"{pages * _PAGE_MIB} MiB for guests"
 
@@ -84,7 +88,7 @@ class ComputeNode:
     def _lay(self) -> str:
         node = self._node()
         if not access.relay_runs(self._ledger.entries, self.kind.host):
-            access.start_relay_from(node, self._controller, self._ledger)
+            access.start_relay_from(node, self._controller, self._ledger, self.kind.ports)
         links.lay(node, self._controller, self._ledger)
         return ""
 
@@ -103,7 +107,10 @@ class ComputeNode:
         processes.configure(CloudSettings(self._secrets, host=self.kind.host, reserved_pages=reserved))
         if openvswitch.SERVICE in self.kind.services:
             pmd_mask = 1 << min(read_topology().allowed)
-            start_switch(node.channel, processes, openvswitch.plain_settings(pmd_mask))
+            settings = openvswitch.plain_settings(pmd_mask)
+            if self.kind.switch.dpdk:
+                settings = openvswitch.dpdk_settings(SOCKET_MEM_MIB, pmd_mask)
+            start_switch(node.channel, processes, settings, self.kind.switch)
             node.channel.check(openvswitch.add_port(openvswitch.BRIDGES[MGMT], MGMT))
         processes.start(libvirt.SERVICE.processes)
         processes.await_success("libvirt answers", libvirt.ping(), 60.0)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.nodes.inside import file_in
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.places import CONTROLLER
 from nfvbed.cloud.devcloud.services.service import Process, Service
@@ -37,6 +38,12 @@ class NodeProcesses:
             for copy in mechanism.copies:
                 self._channel.write(copy.path, copy.source.read_bytes())
         return count
+
+    def is_configured(self, service: Service, settings: CloudSettings) -> bool:
+        """Return whether the files of a service are on the node as they would be written."""
+        present = [file_in(self._node, file.path) for file in service.files]
+        wanted = [settings.render(file) for file in service.files]
+        return all(path.is_file() and path.read_text() == text for path, text in zip(present, wanted, strict=True))
 
     def start(self, processes: Sequence[Process]) -> None:
         """Start those processes that do not run."""

@@ -44,7 +44,9 @@ def look(cloud: DevCloud) -> CloudStatus:
     if node is None:
         return CloudStatus(running=False, complete=False, differences=differences)
     services = node.channel.services()
-    missing = _missing([process.name for service in SERVICES for process in service.processes], services)
+    of_mechanisms = [service for one in cloud.mechanisms() for service in one.services]
+    wanted = [process.name for service in (*SERVICES, *of_mechanisms) for process in service.processes]
+    missing = _missing(wanted, services)
     if not cloud.relay_runs(access.DASHBOARD):
         missing += (f"{access.RELAY}-{access.DASHBOARD}",)
     for host in cloud.computes():

@@ -8,8 +8,17 @@ from nfvbed.cloud.devcloud.services import openvswitch
 from nfvbed.cloud.devcloud.waiting import wait_until
 
 
-def start_switch(channel: Channel, processes: NodeProcesses, settings: Mapping[str, str]) -> None:
+def start_switch(
+    channel: Channel,
+    processes: NodeProcesses,
+    settings: Mapping[str, str],
+    setup: openvswitch.SwitchSetup = openvswitch.PLAIN,
+) -> None:
     """Start the switch, or what has ended of it.
+
+    Args:
+        settings: its `other_config`.
+        setup: what it has before Neutron's agent comes to it.
 
     Raises:
         DeployError: it did not come up.
@@ -19,6 +28,8 @@ def start_switch(channel: Channel, processes: NodeProcesses, settings: Mapping[s
         channel.check(openvswitch.create_database())
     processes.start((server,))
     processes.await_success("ovsdb-server answers", openvswitch.configure(settings), 20.0)
+    if setup.external_ids:
+        channel.check(openvswitch.identify(setup))
     processes.start((switch,))
     if openvswitch.with_dpdk(settings):
 
@@ -28,4 +39,4 @@ def start_switch(channel: Channel, processes: NodeProcesses, settings: Mapping[s
             return "" if printed == "true" else f"dpdk_initialized is {printed!r}"
 
         wait_until("Open vSwitch has started DPDK", missing, 30.0)
-    channel.check(openvswitch.add_bridges())
+    channel.check(openvswitch.add_bridges(setup))

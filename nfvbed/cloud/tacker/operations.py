@@ -117,7 +117,7 @@ class Operations:
                 where=failure.where,
                 observed=f"{failure.observed}; Tacker: {error(shown)}",
                 fix="correct the cause; whether it failed again or never began is not known where Tacker keeps the time"
-                " of the first failure, as version 1 does for a change of connectivity",
+                " of the first failure, as version 1 does for a change of connectivity, and version 2 for all",
             ) from None
 
     def _settle(self, name: str, what: str, is_it: Callable[[dict[str, Any]], bool], wanted: str) -> None:

@@ -379,7 +379,8 @@ class OpenstackSite(Site):
             raise DeployError("nothing is deployed", where=self.name, fix="nfvbed deploy")
         compute = self._target.compute(found.variant)
         expected, commands = compute.expected(found.variant, found.arrangement), compute.reading()
-        return verify(self._target.connection, (expected,), {} if commands is None else {compute.host: commands})
+        reached = {} if commands is None else {compute.host: commands}
+        return verify(self._target.connection, (expected,), reached, compute.findings)
 
     def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
         """Write findings beside the deployment."""

@@ -14,20 +14,24 @@ from nfvbed.records.findings import Finding, State
 
 
 def verify(
-    connection: Connection, expected: tuple[ExpectedMachine, ...], commands: Mapping[str, MachineCommands]
+    connection: Connection,
+    expected: tuple[ExpectedMachine, ...],
+    commands: Mapping[str, MachineCommands],
+    own: Callable[[], tuple[Finding, ...]] = lambda: (),
 ) -> tuple[Finding, ...]:
     """Read a cloud, and check it; what cannot be read is a finding, and the rest is read all the same.
 
     Args:
         expected: what a variant says of its machines.
         commands: commands to the machines that are read, by name.
+        own: checks what is of the data plane alone.
     """
     found = [*_read("cloud", lambda: check_cloud(read_cloud(connection), expected))]
     for machine in expected:
         reached = commands.get(machine.host)
         if reached is not None:
             found += verify_machine(machine, reached)
-    return tuple(found)
+    return (*found, *_read("data plane", own))
 
 
 def verify_machine(expected: ExpectedMachine, commands: MachineCommands) -> tuple[Finding, ...]:

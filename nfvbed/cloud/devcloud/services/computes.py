@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.services.openvswitch import PLAIN, SwitchSetup
 from nfvbed.cloud.devcloud.services.service import Mechanism, Process, Service
 from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.processes import ManagedProcess
@@ -49,6 +50,10 @@ class ComputeKind:
     """By which Neutron binds ports there."""
     outside: OutsideSwitch | None = None
     """None: its switch is the kernel's, or one of its services."""
+    switch: SwitchSetup = PLAIN
+    """Of its Open vSwitch, where that is one of its services."""
+    ports: tuple[int, ...] = ()
+    """Ports of the controller's loopback that it asks, beside those of APIs and messages."""
 
     @property
     def processes(self) -> tuple[Process, ...]:

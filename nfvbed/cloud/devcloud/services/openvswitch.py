@@ -1,6 +1,7 @@
 """Userspace Open vSwitch: no kernel module, bridges of datapath netdev; with DPDK, guests on vhost-user."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.nodes.inside import file_in
@@ -10,6 +11,8 @@ from nfvbed.cloud.devcloud.services.service import Folder, Process, Service
 DATABASE = "/var/lib/openvswitch/conf.db"
 BRIDGES = {"mgmt": "br-mgmt", "data0": "br-data0", "data1": "br-data1", "tenant": "br-tenant"}
 """Of each physical network, by its name in Neutron."""
+SOCKET_MEM_MIB = 256
+"""Hugepage memory of a switch with DPDK at its start."""
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 _DPDK = "dpdk-init"
 _SOCKET = "unix:/run/openvswitch/db.sock"
@@ -36,6 +39,23 @@ SERVICE = Service(
     folders=(Folder("/run/openvswitch", "root:root", 0o755), Folder("/var/lib/openvswitch", "root:root", 0o755)),
     processes=(_SERVER, _SWITCH),
 )
+
+
+@dataclass(frozen=True)
+class SwitchSetup:
+    """What the switch of a compute node has before Neutron's agent comes to it."""
+
+    dpdk: bool = False
+    """Whether it has DPDK: guests on vhost-user, and hugepages of its own."""
+    learning: bool = False
+    """Whether the bridges of physical networks learn addresses by themselves; else Neutron's agent writes their
+    rules, and without it they pass no frame."""
+    external_ids: tuple[tuple[str, str], ...] = ()
+    """What the agent reads there."""
+
+
+PLAIN = SwitchSetup()
+"""Without DPDK, with Neutron's Open vSwitch agent."""
 
 
 def control_socket(node: Node) -> str:
@@ -92,12 +112,19 @@ def configure(settings: Mapping[str, str]) -> Command:
     return _vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", *words)
 
 
-def add_bridges() -> Command:
+def identify(setup: SwitchSetup) -> Command:
+    """Return the command that sets what the agent reads (`external_ids`), before the switch runs."""
+    words = [f'external_ids:{key}="{value}"' for key, value in setup.external_ids]
+    return _vsctl("--no-wait", "set", "Open_vSwitch", ".", *words)
+
+
+def add_bridges(setup: SwitchSetup) -> Command:
     """Return the command that makes the physical networks' bridges."""
     words: list[str] = []
+    fail_mode = "standalone" if setup.learning else "secure"
     for bridge in BRIDGES.values():
         words += ["--", "--may-exist", "add-br", bridge]
-        words += ["--", "set", "Bridge", bridge, "datapath_type=netdev", "fail-mode=secure"]
+        words += ["--", "set", "Bridge", bridge, "datapath_type=netdev", f"fail-mode={fail_mode}"]
     return _vsctl(*words[1:])
 
 

@@ -43,6 +43,16 @@ class Mechanism:
     """`module:Class` of one that Neutron does not bring."""
     copies: tuple[Copy, ...] = ()
     """What such a one needs beside Neutron's server."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Of its own section in ML2's file, which has its name."""
+    service_plugins: tuple[str, ...] = ()
+    """Neutron's, without which it does not come up."""
+    forks: bool = False
+    """Whether it connects in processes that Neutron's server has started; else the server itself answers requests."""
+    services: tuple["Service", ...] = ()
+    """What runs on the controller for it; Neutron's server connects to it when it starts."""
+    on_demand: bool = False
+    """Whether Neutron's server has it only where its compute node is started, for which the server is restarted."""
 
 
 @dataclass(frozen=True)

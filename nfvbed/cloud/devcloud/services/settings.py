@@ -79,6 +79,16 @@ class CloudSettings:
         return tuple(dict.fromkeys(one.name for one in (OWN_MECHANISM, *self.mechanisms)))
 
     @property
+    def service_plugins(self) -> tuple[str, ...]:
+        """Neutron's service plugins."""
+        return ("qos", *dict.fromkeys(name for one in self.mechanisms for name in one.service_plugins))
+
+    @property
+    def api_workers(self) -> int:
+        """Processes that answer Neutron's requests; 0: the server itself, which is smaller."""
+        return int(any(one.forks for one in self.mechanisms))
+
+    @property
     def auth_url(self) -> str:
         """Keystone's address, without a version."""
         return f"http://{LOOPBACK}:{PORTS['keystone']}"

@@ -16,6 +16,7 @@ from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeComman
 from nfvbed.dataplanes.computes.refusals import Others
 from nfvbed.dataplanes.ovs import nodeoptions, reading
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 from nfvbed.dataplanes.ovs.nodeswitch import INTEGRATION, NodeSwitch, SwitchPort
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError
@@ -26,7 +27,7 @@ from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThr
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
-_OTHERS: Others = {
+OTHERS: Others = {
     "port_type": ("vhost-user", "instances have vhost-user sockets, and the generator too"),
     "socket_memory_mib": (nodeoptions.SOCKET_MEMORY_MIB, "the cloud's switch has been started with that"),
     "rx_queue_size": (GUEST_RING_SIZE, "Nova gives guests rings of that size (rx_queue_size)"),
@@ -35,7 +36,7 @@ _NODE_FOLDER = "/run/nfvbed"
 _PREFIX = "vhu"
 _ID = 11
 """Characters of a port's id in the name of its device (os-vif)."""
-_VERSIONS = {"openvswitch": "openvswitch-switch-dpdk", "dpdk": "librte-eal23"}
+VERSIONS = {"openvswitch": "openvswitch-switch-dpdk", "dpdk": "librte-eal23"}
 _PORTS_MIB = 160
 """Hugepage memory that the switch takes for packets of the generator's two ports: 30 for each pool, and a port's old
 one is there until it has its new one."""
@@ -49,6 +50,7 @@ class OvsDpdkCompute(Compute):
     dataplane = "ovs-dpdk"
     host = CONTROLLER
     vnf_port_kind = PortKind.VHOST_USER
+    options: type[DpdkDatapathOptions] = OvsDpdkOptions
 
     def __init__(self, cloud: DevCloud) -> None:
         self._cloud = cloud
@@ -85,7 +87,7 @@ class OvsDpdkCompute(Compute):
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
         """Set threads, queues and caches."""
-        options = options_of(variant, OvsDpdkOptions)
+        options = options_of(variant, self.options)
         self._maxsleep_us = options.pmd_maxsleep_us
         self._switch.apply(nodeoptions.settings(options, arrangement.switch_cores))
 
@@ -95,7 +97,7 @@ class OvsDpdkCompute(Compute):
 
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
         """Add a port to both data bridges, whose sockets the generator serves from this machine."""
-        options = options_of(variant, OvsDpdkOptions)
+        options = options_of(variant, self.options)
         node = self._node
         # The switch takes its packets' memory when the generator connects, which has taken its own by then: pages of a
         # mount that is not used stay free beside the generator's.
@@ -124,7 +126,7 @@ class OvsDpdkCompute(Compute):
 
     def versions(self) -> dict[str, str]:
         """Return versions of the packages in the private root."""
-        return packages.versions(self._cloud.places, _VERSIONS)
+        return packages.versions(self._cloud.places, VERSIONS)
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
         """Return the polling threads and the guests' vCPUs."""
@@ -177,7 +179,7 @@ def check_options(variant: Variant) -> None:
     Raises:
         UnsupportedError: with the option's key, its value and what it would have to be.
     """
-    nodeoptions.check(variant, options_of(variant, OvsDpdkOptions), _OTHERS)
+    nodeoptions.check(variant, options_of(variant, OvsDpdkOptions), OTHERS)
 
 
 def device_name(port_id: str) -> str:

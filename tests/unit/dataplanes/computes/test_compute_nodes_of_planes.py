@@ -16,6 +16,7 @@ from nfvbed.dataplanes.devcloud import compute_of, computes, kinds, open_cloud
 from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
 from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
 from nfvbed.dataplanes.ovs.afxdp.compute import OvsAfxdpCompute
+from nfvbed.dataplanes.ovs.ovn.compute import OvnCompute
 from nfvbed.dataplanes.vpp.compute import VppCompute
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.ledger.entries import ProcessEntry
@@ -68,7 +69,14 @@ def test_variants_on_afxdp_reach_it(cloud, variant, name, topology):
 
 
 @pytest.mark.parametrize(
-    ("compute", "mib"), [(LinuxBridgeCompute, 1536), (OvsAfxdpCompute, 1536), (VppCompute, 1536), (MacvtapCompute, 768)]
+    ("compute", "mib"),
+    [
+        (LinuxBridgeCompute, 1536),
+        (OvsAfxdpCompute, 1536),
+        (VppCompute, 1536),
+        (OvnCompute, 1536),
+        (MacvtapCompute, 768),
+    ],
 )
 def test_a_chain_of_two_has_room_on_each_node_that_has_chains(tmp_path, compute, mib):
     assert compute(open_cloud(tmp_path, hugepages_mib=2048)).guests_mib == mib
@@ -115,11 +123,11 @@ def test_a_variant_has_the_compute_of_its_data_plane(cloud, variant):
 
 
 def test_computes_are_found_in_their_rooms():
-    assert set(computes()) == {"linux-bridge", "macvtap", "ovs-afxdp", "ovs-dpdk", "vpp"}
+    assert set(computes()) == {"linux-bridge", "macvtap", "ovn", "ovs-afxdp", "ovs-dpdk", "vpp"}
     without = set(CATALOGUE.modules("compute")) - set(computes())
-    assert without == {"sriov"}
+    assert without == {"sriov", "ovn-afxdp", "ovn-kernel"}
     assert all(hasattr(CATALOGUE.modules("compute")[name], "no_compute") for name in without)
-    assert [kind.host for kind in kinds()] == ["linux-bridge", "macvtap", "ovs-afxdp", "vpp"]
+    assert [kind.host for kind in kinds()] == ["linux-bridge", "macvtap", "ovn", "ovs-afxdp", "vpp"]
 
 
 def test_every_compute_node_has_the_agent_that_it_names():
