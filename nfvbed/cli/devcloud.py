@@ -41,16 +41,22 @@ def command() -> None:
     show_default=True,
     help="Memory reserved for the switch (512) and for guests; of a cloud that runs it stays as it is.",
 )
+@click.option(
+    "--port-chains",
+    is_flag=True,
+    help="Give Neutron networking-sfc, which Tacker's forwarding graphs (VNFFG) ask for; also of a cloud that runs, and"
+    " until it is stopped.",
+)
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
-def start(hugepages_mib: int, dry_run: bool) -> None:
+def start(hugepages_mib: int, port_chains: bool, dry_run: bool) -> None:
     """Start the cloud, continue a failed start, or restart what has ended of a running one."""
     cloud = _cloud(hugepages_mib)
     if dry_run:
-        for line in cloud.foresee():
+        for line in cloud.foresee(port_chains):
             click.echo(line)
         return
     started = time.monotonic()
-    cloud.start(StageLines(skipped=True))
+    cloud.start(StageLines(skipped=True), port_chains)
     click.echo(f"the cloud runs after {time.monotonic() - started:.0f} s")
     click.echo(f"export OS_CLIENT_CONFIG_FILE={cloud.places.clouds}")
     click.echo(f"openstack --os-cloud {NAME} service list")

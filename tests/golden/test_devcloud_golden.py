@@ -2,6 +2,7 @@
 
 import configparser
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,9 @@ MECHANISMS = tuple(kind.mechanism for kind in KINDS if not kind.mechanism.on_dem
 ON_DEMAND = {kind.host: kind.mechanism for kind in KINDS if kind.mechanism.on_demand}
 OF_SERVER = ("ml2_conf.ini", "neutron.conf")
 """Files of Neutron's server that a driver which is loaded on demand changes."""
+CHAINS = FOLDER.with_name("devcloud_port_chains")
+OF_CHAINS = ("ml2_conf.ini", "neutron.conf", "openvswitch_agent.ini")
+"""Files of Neutron that networking-sfc changes."""
 OF_SRIOV = ("ml2_conf.ini", "neutron.conf", "nova-pci.conf", "sriov_agent.ini")
 
 
@@ -72,6 +76,14 @@ def test_files_of_a_driver_that_is_loaded_on_demand_are_rendered_as_reviewed(tmp
     check(COMPUTES / host / name, settings.render(FILES[name]))
 
 
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_files_with_port_chains_are_rendered_as_reviewed(settings, name):
+    text, usual = replace(settings, port_chains=True).render(FILES[name]), settings.render(FILES[name])
+    assert (text != usual) is (name in OF_CHAINS)
+    if name in OF_CHAINS:
+        check(CHAINS / name, text)
+
+
 def test_what_nova_reads_of_functions_is_json(tmp_path):
     settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov")
     lines = dict.fromkeys(("device_spec", "alias"))
@@ -84,6 +96,7 @@ def test_what_nova_reads_of_functions_is_json(tmp_path):
 
 def test_every_golden_file_is_rendered():
     assert {path.name for path in FOLDER.iterdir()} == set(FILES)
+    assert {path.name for path in CHAINS.iterdir()} == set(OF_CHAINS)
     more = {("sriov", name) for name in OF_SRIOV} | {(host, name) for host in ON_DEMAND for name in OF_SERVER}
     assert {(path.parent.name, path.name) for path in COMPUTES.glob("*/*")} == {*OF_COMPUTES, *more}
 

@@ -20,6 +20,7 @@ from nfvbed.host.cores.topology import read_topology
 MGMT_ADDRESS = "10.99.0.1/24"
 """Of the controller on the physical network `mgmt`: instances are reached from there."""
 _SERVER_ENDS_S = 30.0
+_SERVER, _AGENT = "neutron-server", "neutron-openvswitch-agent"
 _API_PATHS = {"heat-cfn": "/", "keystone": "/v3", "tacker": "/"}
 
 
@@ -125,6 +126,14 @@ class BringUp:
         self._processes.start((server,))
         self._await_api("neutron")
         return ", ".join(self._settings.mechanism_drivers)
+
+    def end_neutron(self) -> str:
+        """End Neutron's server and its Open vSwitch agent, where they run; return which did."""
+        run = {one.name for one in self._channel.services() if one.status is None}
+        ended = [process.name for process in neutron.SERVICE.processes if process.name in run & {_SERVER, _AGENT}]
+        for name in ended:
+            self._channel.stop(name, _SERVER_ENDS_S)
+        return ", ".join(ended)
 
     def agents(self) -> str:
         """Start agents and computes, and wait until the cloud has them."""

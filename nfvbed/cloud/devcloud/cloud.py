@@ -35,6 +35,8 @@ HUGEPAGES_MIB = 1280
 _PAGE_MIB = 2
 _GUEST_PAGES = "guest-pages"
 """File beside the ledger: the pages that the controller has for guests."""
+_PORT_CHAINS = "port-chains"
+"""File beside the ledger, where Neutron has networking-sfc."""
 SWITCH_MIB = SWITCH_PAGES * _PAGE_MIB
 GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
 """Memory of a compute node for guests (vloop, CirrOS), beside what its switch takes."""
@@ -119,8 +121,11 @@ class DevCloud:
         kinds = self.kinds.values()
         return tuple(one.mechanism for one in kinds if not one.mechanism.on_demand or one.host in started)
 
-    def start(self, progress: Progress) -> dict[str, float]:
+    def start(self, progress: Progress, port_chains: bool = False) -> dict[str, float]:
         """Start the cloud, or continue a failed start; return the seconds of each stage that ran.
+
+        Args:
+            port_chains: whether Neutron gets networking-sfc, which it has until the cloud is stopped.
 
         Raises:
             PrerequisiteError: the machine has too little of something; nothing was changed.
@@ -132,15 +137,15 @@ class DevCloud:
             if self.find_node() is None:
                 self._clear()
                 prechecks.require(self.places, self.root.ready())
-            taken = run_stages(self._stages(), self.record, progress, self.places.durations)
+            taken = run_stages(self._stages(port_chains), self.record, progress, self.places.durations)
             for host in self.computes():
                 taken |= run_stages(self._compute(host).stages(), self.record, progress, self.places.durations)
             return taken
 
-    def foresee(self) -> tuple[str, ...]:
+    def foresee(self, port_chains: bool = False) -> tuple[str, ...]:
         """Return lines about what a start would do; nothing is changed."""
         done = self.record.done() if self.find_node() is not None else {}
-        stages = self._stages()
+        stages = self._stages(port_chains)
         for host in self.computes() if self.find_node() is not None else ():
             stages += self._compute(host).stages()
         states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in stages]
@@ -195,12 +200,15 @@ class DevCloud:
         finally:
             lock.release()
 
-    def _stages(self) -> list[Stage]:
+    def _stages(self, port_chains: bool = False) -> list[Stage]:
+        summary = "Neutron's server and agent are to have networking-sfc"
+        chains = [Stage("port chains", summary, self._add_port_chains, lasting=False)] if port_chains else []
         return [
             Stage("download", "Debian packages and Tacker", self.root.download),
             Stage("root", "packages unpacked into a private root", self.root.build),
             Stage("node", "namespaces, memory, addresses", self._start_node),
             Stage("relay", "the APIs' addresses on this machine's loopback", self._relay, lasting=False),
+            *chains,
             Stage("configuration", "files of all services", lambda: self._work().configure(), lasting=False),
             Stage(
                 "infrastructure",
@@ -241,6 +249,15 @@ class DevCloud:
         password = Secrets.open(self.places.secrets)("admin")
         return contents.fill(self._work().api, self.places.root, self.flavors, password)
 
+    def _add_port_chains(self) -> str:
+        """Note that Neutron has networking-sfc; what runs of it without is ended, and a later stage starts it again."""
+        mark = self.places.run / _PORT_CHAINS
+        if mark.exists():
+            return "already"
+        mark.touch()
+        self._bring_up = None
+        return self._work().end_neutron()
+
     def _load(self, host: str) -> str:
         """Have Neutron's server load what binds the ports of a node that is about to be started."""
         self._bring_up = None
@@ -255,7 +272,12 @@ class DevCloud:
             # Nova sees the whole machine's pool, in which compute nodes and labs have pages, too.
             reserved = max(SWITCH_PAGES, HugepagePool().total - guests)
             secrets, mechanisms = Secrets.open(self.places.secrets), self.mechanisms(*more)
-            settings = CloudSettings(secrets, reserved_pages=reserved, mechanisms=mechanisms)
+            settings = CloudSettings(
+                secrets,
+                reserved_pages=reserved,
+                mechanisms=mechanisms,
+                port_chains=(self.places.run / _PORT_CHAINS).exists(),
+            )
             seeded = bool((self.places.run / "seeded").read_text())
             self._bring_up = BringUp(node, settings, self._seed, seeded)
         return self._bring_up

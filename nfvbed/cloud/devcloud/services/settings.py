@@ -35,8 +35,8 @@ PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
 one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
 SWITCH_PAGES = 256
 """Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
-
-
+PORT_CHAINS = ("flow_classifier", "sfc")
+"""Service plugins of networking-sfc."""
 OWN_MECHANISM = Mechanism("openvswitch")
 """Of the controller's own switch."""
 
@@ -72,6 +72,8 @@ class CloudSettings:
     """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
     mechanisms: tuple[Mechanism, ...] = ()
     """Those of the computes beside the controller."""
+    port_chains: bool = False
+    """Whether Neutron has networking-sfc, which makes chains of ports on networks of type `vxlan`."""
 
     @property
     def mechanism_drivers(self) -> tuple[str, ...]:
@@ -81,7 +83,8 @@ class CloudSettings:
     @property
     def service_plugins(self) -> tuple[str, ...]:
         """Neutron's service plugins."""
-        return ("qos", *dict.fromkeys(name for one in self.mechanisms for name in one.service_plugins))
+        chains = PORT_CHAINS if self.port_chains else ()
+        return ("qos", *chains, *dict.fromkeys(name for one in self.mechanisms for name in one.service_plugins))
 
     @property
     def api_workers(self) -> int:
