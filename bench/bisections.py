@@ -47,9 +47,9 @@ class Truth:
     layout: float = 0.0
     scatter: float = 0.015
     drift: float = 0.0
-    """Of the host, a round; the visits of a round are a quarter of it apart."""
+    """Drift of the host in a round, as a log ratio; the visits of a round are a quarter of it apart."""
     biased: float = 0.0
-    """By which the visit that comes first is slower than the others of its round, whatever it is."""
+    """Log ratio by which the visit that comes first is slower than the others of its round, whatever it is."""
 
 
 @dataclass

@@ -29,9 +29,9 @@ from nfvbed.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
 AIM = 0.02
-"""Of the interquartile range of relative throughput, over its median."""
+"""Aim for the interquartile range of relative throughput, over its median."""
 LEAST = 4
-"""Figures that a spread is given of."""
+"""Least number of figures of which a spread is given."""
 RATE, SHARE = "frames/s", "of testpmd"
 
 

@@ -85,9 +85,9 @@ class PairedResult:
     own: str
     rival: str
     ratios: list[float]
-    """Of each round in which both moved frames."""
+    """Ratio of each round in which both moved frames."""
     ratio: float
-    """Hodges and Lehmann's estimate; 0: of no round."""
+    """Hodges and Lehmann's estimate; 0: there is no such round."""
     interval: tuple[float, float] | None
     """Exact, by signed ranks; None: too few rounds."""
     disturbed: int

@@ -24,7 +24,7 @@ DISTANCE_STEP: Final = 2.8
 DISTANCE_SCATTER: Final = 0.06
 RATE_PPS: Final = 5e6
 BETWEEN_VISITS_S: Final = 3.5
-"""To deploy, and to warm up."""
+"""Time to deploy, and to warm up."""
 BETWEEN_TRIALS_S: Final = 0.05
 
 
@@ -33,12 +33,12 @@ class Host:
     """What is true."""
 
     ratio: float = 1.0
-    """Of the candidate to the baseline."""
+    """Ratio of the candidate to the baseline."""
     states: int = 2
     state_factor: float = 2.5
-    """By which a state is slower than the one before."""
+    """Factor by which a state is slower than the one before."""
     candidate_factor: float | None = None
-    """The same of the candidate; None: no other."""
+    """Factor of the candidate's states; None: as the baseline's."""
     changes_per_s: float = 0.9
     scatter: float = 0.05
     """Standard deviation of a trial's logarithm."""
@@ -47,7 +47,7 @@ class Host:
     together: bool = False
     """Both variants are deployed, and their trials alternate."""
     trials: int = 3
-    """Of a visit."""
+    """Trials of a visit."""
     trial_s: float = 0.3
 
 

@@ -46,11 +46,11 @@ class Times:
     median: float
     p95: float
     low: float
-    """Of the interval that holds the 95th percentile at 95 %, by order statistics."""
+    """Lower end of the interval that holds the 95th percentile at 95 %, by order statistics."""
     high: float
     longest: float
     cpu_p95: float
-    """Of the time for which the server's threads ran: what others on this machine take is not in it."""
+    """95th percentile of the time for which the server's threads ran: what others on this machine take is not in it."""
     size: int
     """Bytes of the longest answer."""
 
@@ -69,7 +69,7 @@ class Answer:
     cpu_ms: float
     size: int
     rss: int
-    """Of the server after it, bytes."""
+    """Resident memory of the server after it, bytes."""
 
 
 class Server:

@@ -25,7 +25,7 @@ USER: Final = pwd.getpwnam("daemon")
 ORDINARY: Final = ("unshare", "--user", f"--map-user={USER.pw_uid}", f"--map-group={USER.pw_gid}", "--")
 OWNER: Final = "nfvbed"
 PASSWORD: Final = "an0ther-secret"
-"""Of the user who has one; it must be in no message."""
+"""Password of the user who has one; it must be in no message."""
 START_S: Final = 30
 STOP_S: Final = 30
 SETTINGS: Final = {

@@ -57,7 +57,7 @@ FOLDERS = {
     "kolla-box-all": ("kolla_box",),
     "openstack-all": ("openstack",),
 }
-"""Of tiers whose tests are not in a folder of their name."""
+"""Folders of tiers whose tests are not in a folder of their name."""
 CHOSEN = {
     **{"vepc": "vepc and not slow", "slow": "slow", "dashboard": "dashboard", "node": ""},
     **dict.fromkeys(("dashboard-path", "openstack-path", "kolla-path"), "path"),
@@ -89,7 +89,7 @@ class Outcome:
 
     tier: str
     part: str = ""
-    """Of a tier that runs in two lanes, which."""
+    """Suffix for the lane of a tier that has two; empty: the lane on this machine, or the only one."""
     passed: int = 0
     failed: int = 0
     skipped: list[str] = field(default_factory=list)

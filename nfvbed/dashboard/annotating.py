@@ -16,9 +16,9 @@ from nfvbed.records import Record
 from nfvbed.records.annotations import Mark, Marks, hidden_text
 
 LONGEST_GIVEN: Final = 4000
-"""What is longer is refused before it is looked at."""
+"""Characters of a text; a longer one is refused before it is looked at."""
 LONGEST_NAME: Final = 120
-"""Of who says it."""
+"""Characters of the author's name; the rest is cut off."""
 
 Text = Annotated[str, StringConstraints(max_length=LONGEST_GIVEN)]
 

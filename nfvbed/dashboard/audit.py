@@ -27,10 +27,10 @@ from nfvbed.records import Record
 LONGEST: Final = 2000
 """Characters of a field."""
 MOST_BYTES: Final = 1 << 20
-"""Of a file; then it is kept beside a new one, and the one that was kept before is dropped."""
+"""Bytes of a file; then it is kept beside a new one, and the one that was kept before is dropped."""
 ENDED: Final = b"\n"
 BEGIN: Final = b'{"id":'
-"""Of a line; within one, quotes are escaped."""
+"""Beginning of a line; within one, quotes are escaped."""
 NEW_FILE: Final = "begin a new file"
 """Action of a file's first line, where another one is kept beside it."""
 LOG: Final = logging.getLogger(__name__)

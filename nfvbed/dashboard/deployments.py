@@ -36,7 +36,7 @@ class DeploymentState(Record):
     variant: str
     topology: str
     computes: tuple[str, ...]
-    """Of a cloud; none: it is on this host, or they are not known."""
+    """Compute nodes of a cloud; none: the deployment is on this host, or they are not known."""
     vnfs: tuple[OnboardedVnf, ...]
     since: str
     """When it was deployed, and by which command."""

@@ -23,17 +23,17 @@ from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.host.workspace.trialsign import trial_is_going
 
 LOOK_S: Final = 0.7
-"""Between two looks whether something has changed."""
+"""Time between two looks whether something has changed."""
 FRESH_S: Final = 2.0
 """How often a part is read at most, for all who follow it: the time between two trials may end while it is."""
 GOING_S: Final = 0.5
-"""Between two looks whether a trial is still going."""
+"""Time between two looks whether a trial is still going."""
 MOST: Final = 24
-"""Connections; each is a task of the server."""
+"""Connections at once; each is a task of the server."""
 OF_OPERATORS: Final = 8
-"""Of them, which viewers never take."""
+"""Connections that are kept for operators, which viewers never take."""
 OF_CLIENT: Final = 8
-"""Of them, for one client."""
+"""Connections of one client."""
 READING: Final = 8
 """Threads that read parts, beside those of other requests."""
 ALIVE_S: Final = 20.0

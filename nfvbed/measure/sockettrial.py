@@ -123,7 +123,7 @@ class _Window:
         self._deployment = deployment
         self._ends = ends
         self.frames = (0, 0)
-        """Sent and received by both hosts' devices."""
+        """Frames sent and received by both hosts' devices."""
         self.cpu: tuple[CpuTime, ...] = ()
         self.warnings: tuple[QualityWarning, ...] = ()
         self.counters: SwitchCounters | None = None
@@ -131,9 +131,9 @@ class _Window:
         self.switch_ns = 0
         """Run time of the switch's threads that do not poll."""
         self.receiving_ns = 0
-        """The same of the threads that receive for the ends."""
+        """Run time of the threads that receive for the ends."""
         self.calls = SystemCalls(0, 0)
-        """Of the switch's threads that do not poll."""
+        """System calls of the switch's threads that do not poll."""
 
     def open(self, threads: Sequence[WorkThread]) -> None:
         """Read what is to be subtracted."""

@@ -23,7 +23,7 @@ from nfvbed.traffic.generator import TrafficRequest
 
 PROGRAM: Final = "stress-ng"
 NAME: Final = "neighbour"
-"""Of its process, and of its log in the run directory."""
+"""Name of its process, and of its log in the run directory."""
 _OPTIONS: Final = {"cpu": "--cpu", "io": "--iomix", "memory": "--vm"}
 _OWN_MIB: Final = 256
 """Memory of each memory worker, where the experiment does not say (stress-ng's `--vm-bytes`)."""
@@ -40,9 +40,9 @@ class NeighbourLoad:
     cores: tuple[int, ...]
     workers: Mapping[str, int]
     memory_mib: int
-    """Of all memory workers together; 0: there are none."""
+    """Memory of all memory workers together; 0: there are none."""
     memory_percent: float | None = None
-    """As the experiment has it: the MiB differ a little from boot to boot."""
+    """Memory in percent, as the experiment has it: the MiB differ a little from boot to boot."""
 
     @property
     def argv(self) -> tuple[str, ...]:

@@ -31,9 +31,9 @@ class FlowShares:
     """Flows of which each VNF side by side has a share."""
 
     flows: int
-    """As many as there can be VNFs."""
+    """Number of flows: as many as there can be VNFs."""
     addressing: Addressing
-    """Of their frames, by which the switch tells one share from another."""
+    """Addressing of the flows' frames, by which the switch tells one share from another."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _LATENCY: Final = "latency_hdr"
 _NOT_VALID: Final = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 Histograms = tuple[str | None, ...]
-"""Of one trial, in the order of directions."""
+"""Latency histograms of one trial, in the order of directions."""
 
 
 def trials_of(rows: Sequence[Sequence[Any]], latency_hdr: Mapping[int, Histograms] | None = None) -> list[TrialRecord]:

@@ -26,7 +26,7 @@ PAGES = {
     "no-job": "/jobs/none",
 }
 PAGES |= {"chain": "/chain", "chain-of-guest": "/chain?site=guest-node-cables"}
-"""Of nothing that is deployed, and of a site on which nothing stays; with a path it is looked at where one is."""
+"""Chain pages without a deployment, and of a site on which nothing stays; tests that deploy look at one with a path."""
 
 
 @pytest.fixture(scope="module", name="address")

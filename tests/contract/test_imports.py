@@ -159,7 +159,7 @@ ARROWS = {
 }
 """Lines from the top down."""
 PATH_IN_A_STRING = re.compile(r"nfvbed(\.\w+)+")
-"""Of a module that is imported when it is asked for: `nfvbed.vnfs.process.kernel:KernelVnf`."""
+"""Path of a module that is imported when it is asked for: `nfvbed.vnfs.process.kernel:KernelVnf`."""
 
 
 @dataclass(frozen=True)

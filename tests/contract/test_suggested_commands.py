@@ -23,7 +23,7 @@ PROSE = re.compile(r"[,;:.)`]+$")
 TOPOLOGIES = ("p2p", "pvp", "pvvp", "pvpv", "p2v", "vepc")
 SIZES = (64, 2000, 9018, "imix")
 VALUE = "VALUE"
-"""Of a value that is put into a text when it is shown."""
+"""Stands for a value that is put into a text when it is shown."""
 
 
 def texts():

@@ -37,9 +37,9 @@ MANIFEST = support.manifest()["variants"]
 COUNTED = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=5_000, frames=500, learning_frames=1)
 """A trial whose frames are counted."""
 SLOWLY = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200, frames=200, learning_frames=1)
-"""The same through a guest, whose processor may be emulated."""
+"""Such a trial through a guest, whose processor may be emulated."""
 LINK = "s1"
-"""Of a switch in the kernel: it ends with it."""
+"""Link of a switch in the kernel, which ends with the link."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class DeployedPlane:
 
     @property
     def port_kinds(self) -> set[PortKind]:
-        """Of all ports, the generator's and the VNFs'."""
+        """Kinds of all ports, the generator's and the VNFs'."""
         inner = {port.kind for ports in self.deployment.vnf_ports for port in ports}
         return inner | {port.kind for port in self.deployment.ports}
 

@@ -22,7 +22,7 @@ from tests.gtpu_frames import Ip
 ENB, SGW, SGI, SERVER = "10.11.0.1", "10.11.0.2", "198.19.0.254", "198.19.0.1"
 BRIDGE = {"br_stp_state": 0, "br_forward_delay": 0, "br_mcast_snooping": 0}
 ENDS = {"s1u": "e0", "sgi": "n0"}
-"""Of the tests' own ends, by the gateway's port."""
+"""Links at the tests' own ends, by the gateway's port."""
 GATEWAY_PORTS = {"s1u": "u0", "sgi": "u1"}
 MACS = {name: f"02:4e:46:47:00:{at:02x}" for at, name in enumerate(("e0", "b0", "b1", "u0", "u1", "b2", "b3", "n0"))}
 QUIET_S = 0.2
@@ -76,7 +76,7 @@ class Bed:
     workspace: Workspace
     netns: str = ""
     mtu: ClassVar[int] = links.PORT_MTU
-    """Of the gateway's ports."""
+    """MTU of the gateway's ports."""
     kept_away: ClassVar[tuple[str, ...]] = ()
     """Causes that never reach the gateway here."""
     sockets: dict[str, socket.socket] = field(default_factory=dict)

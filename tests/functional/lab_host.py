@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 PAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
-"""Of the size that nfvbed takes; `/proc/sys/vm/nr_hugepages` counts pages of the host's default size."""
+"""Count of hugepages of nfvbed's size; `/proc/sys/vm/nr_hugepages` counts pages of the host's default size."""
 
 
 def in_run_directory() -> list[Path] | None:

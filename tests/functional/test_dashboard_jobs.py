@@ -39,12 +39,12 @@ SMALL = (
     *("--purpose", "survey", "--repetitions", "1", "--max-rounds", "1", "--set", "trials.mrr_duration_s=0.8"),
 )
 TRIALS = 4
-"""Of a round."""
+"""Trials of a round."""
 SHARE = 0.6
-"""Of what fifty looks a second of this test use, which the server may take during trials: it takes 0.22 to 0.25 of
-that, 0.6 to 0.8 % of a core. A slow host makes both slower."""
+"""Share of what fifty looks a second of this test use, which the server may take during trials: it takes 0.22 to 0.25
+of that, 0.6 to 0.8 % of a core. A slow host makes both slower."""
 LATE_S = 0.05
-"""Which an event may take from the server to who reads it, beside what threads waited for a core meanwhile."""
+"""Time that an event may take from the server to who reads it, beside what threads waited for a core meanwhile."""
 
 
 @pytest.fixture(name="browser")

@@ -30,7 +30,7 @@ from tests.gtpu_frames import Ip
 pytestmark = pytest.mark.no_hugepages
 
 SIZES = (0, 1, 18, 22, 63, 64, 65, 500, 1400, None)
-"""Of payloads; the last one's packet fills the MTU downlink, with the tunnel's headers."""
+"""Sizes of payloads; the last one's packet fills the MTU downlink, with the tunnel's headers."""
 HEADERS = 20 + 8 + 36
 ONE, TWO = bearer(1), bearer(2)
 EMPTY = frames.udp(Ip(str(ONE.ue), SERVER), (1, 2), b"")

@@ -20,7 +20,7 @@ from tests.functional.vm_guests import PROJECT, choice, offered
 pytestmark = [pytest.mark.usefixtures("vloop_image"), pytest.mark.no_hugepages]
 
 QUEUES = 2
-"""Of virtio-net; an emulated NIC has one, whatever the flavor says."""
+"""Queues of virtio-net; an emulated NIC has one, whatever the flavor says."""
 REQUEST = TrafficRequest(duration_ns=2_000_000_000, frame_size=64, rate_pps=200, frames=200, learning_frames=0)
 
 

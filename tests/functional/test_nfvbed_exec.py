@@ -163,5 +163,5 @@ def test_failures_name_option_path_and_reason(arguments, status, says):
 
 
 def test_an_unknown_option_is_refused():
-    """It is never taken for the program."""
+    """Refuse it with nfvbed-exec's own status, and never take it for the program."""
     assert _run("--no-such-option", "true").returncode == 125

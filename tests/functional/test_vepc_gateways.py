@@ -121,7 +121,7 @@ def test_nextepc_carries_no_more_than_attach(lab_with_vnfs):
 
 
 PORTS = {"s1u": ("02:4e:46:56:11:00", "02:4e:46:58:00:00"), "sgi": ("02:4e:46:56:11:01", "02:4e:46:58:00:01")}
-"""Of a gateway's port, and of what is behind it: the same at both gateways."""
+"""MAC addresses of a gateway's port, and of what is behind it: the same at both gateways."""
 EVERYTHING = 3
 IGNORE_OUTGOING = (263, 23, 1)
 

@@ -34,7 +34,7 @@ ceilings: false
 """
 MOST_PPS = 4_000_000
 OWN_ROW = "dpdk gateway"
-"""Of the gateway that counts its own cycles; those of XDP programs are softirqs, and in the VNF's row."""
+"""Row of the gateway that counts its own cycles; cycles of XDP programs are softirqs, and in the VNF's row."""
 
 
 @pytest.mark.parametrize(

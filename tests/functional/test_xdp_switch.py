@@ -26,7 +26,7 @@ SHARED = TrafficRequest(
 )
 G0, G1 = bytes.fromhex("024e46560000"), bytes.fromhex("024e46560001")
 IPV4 = bytes.fromhex("0800 4500002e000000004011") + bytes(36)
-"""Of 46 bytes with its header, after a frame's addresses; 60 bytes in all."""
+"""EtherType and IPv4 packet of 46 bytes with its header, after a frame's addresses; 60 bytes in all."""
 SHORT = (
     *("--no-doctor", "--set", "ceilings=false", "--set", "variants=[xdp]"),
     *("--set", "tests=[{kind: xdp-tasks, duration_s: 0.1, trials: 1, repeat: 100000}]"),

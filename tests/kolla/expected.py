@@ -146,7 +146,7 @@ TENANT_NETWORKS = {
     "ovs-afxdp": "vlan",
     "ovs-afxdp-interrupt": "vlan",
 }
-"""Of all others: VLANs, and VXLAN."""
+"""Types of tenant networks; all other variants have VLANs, and VXLAN."""
 OVN = {"ovn-kernel"}
 """Variants without Neutron's agents of switches: each machine has an ovn-controller."""
 USERSPACE = {"ovs-dpdk", "ovs-afxdp", "ovs-afxdp-interrupt"}

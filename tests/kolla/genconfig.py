@@ -48,7 +48,7 @@ class Case:
     change: Callable[[Files], Files] | None = None
     """What is done to the rendered files before Kolla gets them."""
     tags: str = ALL_TAGS
-    """Kolla's, of the services whose files are made."""
+    """Kolla's tags of the services whose files are made."""
     load_balancer: bool = False
     """Whether files of the load balancer for these services are made as well."""
     database: bool = False
@@ -58,7 +58,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Name of its folder."""
         return "-".join((self.release, self.variant, self.site, *self.pins, *(("changed",) if self.change else ())))
 
     @property

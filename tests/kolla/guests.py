@@ -47,7 +47,7 @@ class Played:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Of the guest: `ok`, `changed`, `unreachable`, `failed`, `skipped`, ..."""
+        """Counts of the guest's tasks: `ok`, `changed`, `unreachable`, `failed`, `skipped`, ..."""
         found = dict(_RECAP.findall(self.output))
         return {key: int(value) for key, _, value in (pair.partition("=") for pair in found[NAME].split())}
 

@@ -9,11 +9,11 @@ from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 
 CACHE_PREFIX = "s1_"
-"""Of files in Ansible's cache (ansible-core 2.19)."""
+"""Prefix of files in Ansible's cache (ansible-core 2.19)."""
 NAMES = {"management": "eno{}", "external": "enp1s0f{}", "dpdk": "ens{}f0", "sriov": "enp175s0f{}"}
 DOMAIN = "example.net"
 SECOND_PORT = "enp175s0d1"
-"""Of a ConnectX-3, both ports of which are one PCI device."""
+"""Second port of a ConnectX-3, both ports of which are one PCI device."""
 MANAGEMENT_PREFIX_BITS = 24
 
 

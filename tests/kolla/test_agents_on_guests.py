@@ -20,7 +20,7 @@ ARCHIVE = ROOT / ".nfvbed" / "kolla-agents" / "image.tar"
 IMAGE = "kolla/neutron-openvswitch-agent:tried"
 KOLLAS = "neutron_openvswitch_agent"
 NO_SERVER = "Connection failed: .*ECONNREFUSED"
-"""Of oslo.messaging: the agent has its settings and its devices, and asks for the server."""
+"""Message of oslo.messaging: the agent has its settings and its devices, and asks for the server."""
 LOAD_S, WAIT_S = 1800, 900
 # As Kolla's template has it, with a server that is not there.
 NEUTRON_CONF = """[DEFAULT]

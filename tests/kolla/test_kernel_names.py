@@ -13,7 +13,7 @@ from tests.kolla.genconfig import ENVIRONMENT
 ANSIBLE = ENVIRONMENT / "share/kolla-ansible/ansible"
 LEAST = BoxHost(open_files=1000, locked_bytes=1, processes=1, has_datapath=False)
 OF_COLLECTION = {"docker_apt_package", "docker_sdk_osbpo_apt_repo", "enable_docker_repo"}
-"""Of openstack.kolla's roles: see https://opendev.org/openstack/ansible-collection-kolla, roles/docker and
+"""Variables of openstack.kolla's roles: see https://opendev.org/openstack/ansible-collection-kolla, roles/docker and
 roles/docker_sdk."""
 
 

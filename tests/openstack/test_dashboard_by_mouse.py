@@ -15,7 +15,7 @@ from tests.mouse import ended, opened, pressed, serving
 pytestmark = [pytest.mark.timeout(1500), pytest.mark.on_demand]
 CELL = "ovs-dpdk/pvp+vm-io-hugepages/64"
 LONG_MS = 600_000
-"""Of what boots an emulated guest."""
+"""Time limit of a job that boots an emulated guest."""
 
 
 @pytest.fixture(name="browser")

@@ -32,7 +32,7 @@ NO_DROPS = {"full rx queue (possible driver tx drop)", "not ip packet"} | {
     )
 }
 OF_ROUTERS = {"BVI L3 MAC mismatch", "BVI L3 mac mismatch", "BVI packet with unhandled ethertype"}
-"""Of a bridge domain's virtual interface, which nfvbed does not make."""
+"""Counters of a bridge domain's virtual interface (BVI), which nfvbed does not make."""
 
 
 def recorded(name):

@@ -20,7 +20,7 @@ UNITS_OF_SWITCH = (
     *("openvswitch-switch.service", "ovsdb-server.service", "ovs-vswitchd.service", "ovs-record-hostname.service"),
     "docker-registry.service",
 )
-"""Of packages that all machines have, and that the switch alone runs."""
+"""Units of packages that all machines have, and that the switch alone runs."""
 UNITS_OF_MACHINES = ("docker.service", "docker.socket", "containerd.service", "ssh.service", "ssh.socket")
 EMPTY_REPOSITORY = "deb [trusted=yes] file:/srv/apt ./"
 """All packages are there; a repository without any lets apt look for new ones, without a network."""

@@ -18,7 +18,7 @@ from nfvbed.cloud.devcloud.waiting import wait_until
 from nfvbed.host.cores.topology import read_topology
 
 MGMT_ADDRESS = "10.99.0.1/24"
-"""Of the controller on the physical network `mgmt`: instances are reached from there."""
+"""Address of the controller on the physical network `mgmt`: instances are reached from there."""
 _SERVER_ENDS_S = 30.0
 _SERVER, _AGENT = "neutron-server", "neutron-openvswitch-agent"
 _API_PATHS = {"heat-cfn": "/", "keystone": "/v3", "tacker": "/"}

@@ -41,9 +41,9 @@ class SolApi(TackerApi[bytes]):
     kind = "VNF instance"
     description = "vnfInstanceDescription"
     stack_names: ClassVar[tuple[str, ...]] = ("{name}", "vnflcm_{id}")
-    """Of an instance: where Tacker translates the descriptor, and where the package has a HOT of its own."""
+    """Names of an instance's stack where Tacker translates the descriptor, and where the package has its own HOT."""
     protocol: ClassVar[Mapping[str, Any]] = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
-    """Of a connection point of a new instance."""
+    """Protocol data of a new instance's connection points."""
 
     def __init__(self, connection: openstack.connection.Connection, journal: Journal) -> None:
         super().__init__(connection, journal)

@@ -21,9 +21,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from nfvbed.dashboard.access import peers
 
 FILES: Final = 2048
-"""That the server may have open, where the machine lets it."""
+"""Files that the server may have open, where the machine lets it."""
 OTHER_FILES: Final = 256
-"""Of them for the store, pictures, jobs and programs."""
+"""Files of those that are kept back for the store, pictures, jobs and programs."""
 AT_ONCE: Final = 128
 """Connections that are taken before the others are looked after again."""
 WAITING: Final = 2048

@@ -23,10 +23,10 @@ class KeystoneSpec:
     """Which Keystone is asked, and for what."""
 
     url: str
-    """With its version: `https://cloud.example:5000/v3`."""
+    """Address with the version: `https://cloud.example:5000/v3`."""
     project: str
     domain: str = "Default"
-    """Of the project, and of users who name none."""
+    """Domain of the project, and of users who name none."""
     operator_role: str = "admin"
     ca_file: Path | None = None
 

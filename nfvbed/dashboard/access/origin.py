@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 OWN: Final = ("same-origin", "none", "")
-"""Of `Sec-Fetch-Site`: a page of this dashboard asks, or the address was typed; empty: a program, or an old browser."""
+"""Values of `Sec-Fetch-Site` where no other site asks: a page of this dashboard does, or the address was typed; empty:
+a program, or an old browser."""
 
 
 def from_own_page(headers: Headers) -> bool:

@@ -18,7 +18,7 @@ SOCK_DIAG: Final = 4
 BY_FAMILY: Final = 20
 REQUEST: Final = 1
 HEAD: Final = struct.Struct("=IHHII")
-"""Of a message: length, type, flags, sequence, port."""
+"""Head of a Netlink message: length, type, flags, sequence, port."""
 ASKED: Final = struct.Struct("=BBBxI2s2s16s16sI8s")
 """A socket that is asked for: family, protocol, extensions, states, its two ends, interface, cookie."""
 TOLD: Final = struct.Struct("=BBxx2s2s16s16sI8s12xII")

@@ -33,7 +33,7 @@ from nfvbed.errors import BusyError, StoreError
 COOKIE: Final = "nfvbed-dashboard"
 NUMBER: Final = "session"
 WORD: Final = "word"
-"""Of what the cookie holds."""
+"""Keys of what the cookie holds: the session's number, and the word that forms of the browser send."""
 LOGIN: Final = "/login"
 LOGOUT: Final = "/logout"
 MOST_TOKEN: Final = 4096
@@ -43,7 +43,7 @@ MOST_BODY: Final = 64 * 1024
 MOST_ASKING: Final = 4
 """People whose passwords Keystone is asked about at once; others wait."""
 MOST_DIGITS: Final = 12
-"""Of a length; a number of thousands of digits is none."""
+"""Digits of a request's length; a number of thousands of digits is none."""
 WRONG_TOKEN_S: Final = 0.5
 """How long an answer to a wrong token takes."""
 POLICY: Final = (
@@ -84,9 +84,9 @@ class Access:
     behind_proxy: bool = False
     """Whether all connections are a proxy's, whose clients are told from each other by who is signed in alone."""
     cookie: str = COOKIE
-    """Its name; cookies do not know ports, so servers of one host have different ones."""
+    """Name of the cookie; cookies do not know ports, so servers of one host have different ones."""
     user_of: Callable[[Scope], int | None] = peers.user_of
-    """Of a request over loopback: the user id of the program that sent it."""
+    """Function that returns the user id of the program that sent a request over loopback."""
 
     @property
     def is_open(self) -> bool:

@@ -44,10 +44,10 @@ class ServerOptions:
     """Certificate and key."""
     behind_proxy: bool = False
     token_file: Path | None = None
-    """Of operators."""
+    """File with the operators' token."""
     viewer_token_file: Path | None = None
     keystone: KeystoneSpec | None = None
-    """Whose users sign in."""
+    """Keystone whose users sign in."""
     operate: bool = False
     """Whether things can be changed."""
 

@@ -13,7 +13,7 @@ OF_OPERATORS: Final = 14
 OF_OTHERS: Final = 24
 """Requests that are answered at once; together fewer than the threads that answer them (anyio: 40)."""
 OF_CLIENT: Final = 8
-"""Of them, for one client."""
+"""Requests of one client that are answered at once."""
 PATIENCE_S: Final = 15.0
 """How long a request waits for its turn."""
 

@@ -25,9 +25,9 @@ class JobSpec(Record):
     action: str
     """What it is for people: deploy, onboard, run, ..."""
     site: str
-    """On which at most one job runs."""
+    """Site of the job; at most one job runs on a site."""
     arguments: tuple[str, ...]
-    """Of nfvbed, without secrets."""
+    """Arguments of nfvbed, without secrets."""
     prints_document: bool = False
     """Whether its output is JSON, and kept apart from its log."""
     who: AuditSubject
@@ -78,7 +78,7 @@ class State(StrEnum):
     CANCELLED = "cancelled"
     FAILED = "failed"
     LOST = "lost"
-    """It was killed, or the machine was: how it ended was not written down."""
+    """Killed, or ended with the machine: how the job ended was not written down."""
 
 
 ALIVE: Final = (State.STARTING, State.RUNNING, State.CANCELLING)

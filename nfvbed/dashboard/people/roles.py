@@ -17,9 +17,9 @@ from nfvbed.dashboard.audit import Audit, AuditSubject
 from nfvbed.dashboard.problems import ForbiddenError
 
 CSRF_HEADER: Final = "x-csrf-token"
-"""Of requests that scripts of a page send."""
+"""Header with the CSRF token in requests that scripts of a page send."""
 CSRF_FIELD: Final = "csrf"
-"""Of a form: `{{ asker.csrf }}`."""
+"""Field with the CSRF token in a form: `{{ asker.csrf }}`."""
 READS: Final = ("GET", "HEAD")
 
 
@@ -136,6 +136,7 @@ async def fields_of(request: Request) -> dict[str, list[str]]:
 
 
 Operator = Annotated[Requester, Depends(_operator)]
-"""Of a route for operators alone; where it changes something, the request has to come from a page of the dashboard."""
+"""Requester of a route for operators alone; where the route changes something, the request has to come from a page of
+the dashboard."""
 Fields = Annotated[dict[str, list[str]], Depends(fields_of)]
-"""Of a route that takes a form."""
+"""Fields of the form that a route takes."""

@@ -15,12 +15,12 @@ from typing import Final
 from nfvbed.dashboard.people.roles import Role
 
 LONGEST: Final = timedelta(hours=8)
-"""Of a session: who loses a role, or whose token was changed elsewhere, keeps it here for so long at most."""
+"""Length of a session: who loses a role, or whose token was changed elsewhere, keeps it here for so long at most."""
 IDLE: Final = timedelta(hours=1)
-"""Without a request; a page that follows what runs by itself makes none."""
+"""Time without a request; a page that follows what runs by itself makes none."""
 MOST_SESSIONS: Final = 1000
 OF_CLIENT: Final = 100
-"""Of them, from one client."""
+"""Sessions from one client."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from nfvbed.units import FrameSize
 NOT_PAIRED: Final = "not paired"
 
 Path = tuple[str, str, int, bool]
-"""Of a traffic point, without its frame size."""
+"""Path of a traffic point, without its frame size: topology, VNF, flows, whether both ways."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class RateCell(Record):
     about: str = ""
     """Interval, rounds, ratio, date and run, or the whole reason: what is read at hover."""
     letters: str = ""
-    """Of what calls the rate into question."""
+    """Letters of what calls the rate into question."""
     run: str = ""
     cell: str = ""
 

@@ -23,7 +23,7 @@ from nfvbed.store.summaries import Part
 NEWEST: Final = 8
 """Runs that are listed."""
 COMPARED: Final = 3
-"""Of these so many are compared."""
+"""Listed runs that are compared, the newest ones."""
 TOP: Final = 8
 """Changes that are shown."""
 
@@ -78,9 +78,9 @@ class Overview(Record):
     answer: LastAnswer | None
     """None: no run was measured."""
     newest: tuple[RunState, ...]
-    """Measured ones, none of them hidden."""
+    """Newest measured runs, none of them hidden."""
     runs: int
-    """Of that kind in the store."""
+    """Number of measured runs in the store, none of them hidden."""
     left_out: OmittedRuns
     """Runs that are not shown unless they are asked for."""
     changes: tuple[Change, ...]

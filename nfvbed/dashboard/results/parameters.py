@@ -18,7 +18,7 @@ PAGE_SIZE: Final = 50
 LAST_PAGE: Final = 100_000
 
 Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$")]
-"""Of a run or a variant."""
+"""Name of a run or a variant."""
 RunName = Annotated[
     str,
     Path(
@@ -33,13 +33,13 @@ Export = Annotated[bool, Query(description="as one file that opens from disk")]
 All = Annotated[bool, Query(alias="all", description="simulated and hidden runs too")]
 Page = Annotated[int, Query(ge=1, le=LAST_PAGE)]
 Numbered = Annotated[int, Query(alias="page", ge=1, le=LAST_PAGE)]
-"""The same where `page` is something else."""
+"""Page number for functions in which the name `page` is something else."""
 Names = Annotated[list[Name] | None, Query(max_length=MOST_SETTINGS)]
 RunNames = Annotated[
     list[Annotated[str, StringConstraints(max_length=64, pattern=r"^([A-Za-z0-9][A-Za-z0-9._:+-]*)?$")]] | None,
     Query(max_length=MOST_SETTINGS + 1),
 ]
-"""Of which one may be empty: a form's field in which no further run is named."""
+"""Names of runs, of which one may be empty: a form's field in which no further run is named."""
 
 
 class ComparisonQuery(Record):
@@ -99,7 +99,7 @@ SideName = Annotated[
         max_length=LONGEST_SIDE, description="RUN, RUN:VARIANT, VARIANT, or options as measured: KEY=VALUE,KEY=VALUE"
     ),
 ]
-"""Of a diff."""
+"""Side of a diff, before or after."""
 MARGIN: Final = Rules().margin
 Margin = Annotated[float, Query(gt=0, lt=1, description="ratios this near to 1 count as the same")]
 

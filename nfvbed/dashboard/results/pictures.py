@@ -72,7 +72,7 @@ class LiveRow:
     topology: str = ""
     frame_size: FrameSize | None = None
     place: int | None = None
-    """Of a run among those of a series, from 1."""
+    """Place of a run among those of a series, from 1."""
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ class RequiredMeasurements(Record):
     tests: dict[str, dict[str, int]]
     """By cell and test: how often a test that is more than a trial is made."""
     trials_of_tests: dict[str, int]
-    """By test: how many trials one is expected to take."""
+    """Number of trials that a test is expected to take, by test."""
     length_s: float = 0.0
-    """Of all of it, as the plan estimates it; 0 where time is virtual."""
+    """Time for all of it, as the plan estimates it; 0 where time is virtual."""
 
     @cached_property
     def whole(self) -> int:
@@ -64,7 +64,7 @@ class Progress(Record):
     """How far a run is; rounds may be added until its verdicts are decided."""
 
     cells_done: int
-    """With what they have to have at least, or that are given up."""
+    """Cells with what they have to have at least, or that are given up."""
     cells: int
     trials: int
     """Plain trials, failed ones and those of further rounds among them."""
@@ -74,7 +74,7 @@ class Progress(Record):
     done: int
     """Trials that count: of each cell at most what it has to have, of a longer test what it is expected to take."""
     whole: int
-    """Of them, at the least."""
+    """Least number of trials that count in a whole run."""
 
     @property
     def share(self) -> float:

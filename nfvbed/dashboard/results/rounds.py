@@ -18,12 +18,12 @@ from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.wording import SIMULATED_MARK
 
 MOST_TRIALS: Final = 5_000
-"""Of a run whose rates are shown while it goes on: all of them are read after each round, beside what measures."""
+"""Trials of a run whose rates are shown while it goes on: all are read after each round, beside what measures."""
 KEPT: Final = 4
-"""Runs."""
+"""Runs whose tables are kept."""
 RATES: Final = ("Cell", "Rate so far, Mpps", "Rounds")
 VERDICTS: Final = ("Verdict", "Ratio so far", "Against")
-"""Of an experiment that compares."""
+"""Further columns for an experiment that compares."""
 
 
 class RoundTables:

@@ -20,11 +20,11 @@ class CellState(Record):
     cell: CellRecord
     trials: int
     not_ok: int
-    """Of them."""
+    """Number of trials with another status than ok."""
 
 
 RUNNING: Final = "running"
-"""Of runs that have not ended; whether a process goes on with one is not looked up for a search."""
+"""State of runs that have not ended; whether a process goes on with one is not looked up for a search."""
 
 
 def state_word(run: RunRecord) -> str:

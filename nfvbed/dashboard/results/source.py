@@ -31,7 +31,7 @@ from nfvbed.store.summaries import Extent, Part
 MOST_SETTINGS: Final = 8
 """Variants times runs that are compared at once: a figure has as many colours."""
 MOST_TRIALS: Final = 50_000
-"""Of the runs of one comparison; they are in memory together."""
+"""Trials of the runs of one comparison; they are in memory together."""
 KEPT: Final = 12
 """Comparisons that are kept."""
 FRESH_S: Final = 3.0

@@ -40,14 +40,14 @@ class Choices(Record):
 
     sites: tuple[SelectableOption, ...]
     variants: tuple[SelectableOption, ...]
-    """Those that are chosen first, then those that are possible."""
+    """Variants, the chosen ones first, then the possible ones."""
     vnfs: tuple[SelectableOption, ...]
     kinds: tuple[SelectableOption, ...]
-    """Of VNFs, as the site has them."""
+    """Kinds of VNFs that the site may have."""
     flavors: tuple[SelectableOption, ...]
     experiments: tuple[SelectableOption, ...]
     topologies: tuple[str, ...]
-    """That variants of the project have, the shortest first."""
+    """Topologies that variants of the project have, the shortest first."""
     site_summary: str
     examined: str
     """When the site was examined; empty: never."""

@@ -53,9 +53,9 @@ class JobAnswer(Record):
     job: Job
     log: str
     problem: Problem | None = None
-    """What it failed with."""
+    """Problem that the job failed with."""
     report: DoctorReport | None = None
-    """Of the doctor, where it examined the site."""
+    """Report of the doctor, where it examined the site."""
 
 
 class StartAnswer(Record):

@@ -25,9 +25,9 @@ OVSDB_TOOL = Path("usr/bin/ovsdb-tool")
 SCHEMA = Path("usr/share/openvswitch/vswitch.ovsschema")
 
 PACKAGES = "packages.txt"
-"""Of a root that `setup/releases` made: a line that names the suite, then packages with their versions."""
+"""File of a root that `setup/releases` made: a line that names the suite, then packages with their versions."""
 _LOADER = Path("lib64/ld-linux-x86-64.so.2")
-"""Of the C library; compiled into every program, so a folder that has it is a root."""
+"""Loader of the C library; its path is compiled into every program, so a folder that has it is a root."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ _BUILT: Final = BinaryLayout(
     Path("vswitchd/vswitch.ovsschema"),
 )
 _LAYOUTS: Final = (PACKAGED, _BUILT, _installed("."), _installed("usr/local"), _installed("usr"))
-"""Of a user's folder: a build tree, the prefix of `make install`, or its DESTDIR."""
+"""Layouts of a user's folder: Debian's package, a build tree, the prefix of `make install`, or its DESTDIR."""
 
 
 @dataclass(frozen=True)

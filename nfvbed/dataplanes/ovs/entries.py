@@ -19,7 +19,7 @@ FIRST_SOURCES = (0xC6120001, 0xC6130001)
 """The generator's addresses, 198.18.0.1 and 198.19.0.1; a flow's number is added to the last two bytes."""
 FIRST_UDP_SOURCE = 0xC000
 FIRST_COOKIE = 0x100000
-"""Of the entries; those of a path's rules count from 1."""
+"""Cookie of the first entry; cookies of a path's rules count from 1."""
 _WHOLE_PORT = 0xFFFF
 
 

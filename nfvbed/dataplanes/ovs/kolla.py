@@ -28,9 +28,10 @@ OPTIONS = frozenset(
         "max_revalidator_ms",
     }
 )
-"""Those of threads, queues and caches."""
+"""Options of poll-mode threads, receive queues, flows and caches."""
 FIREWALL: ServiceOptions = {"securitygroup": {"firewall_driver": "openvswitch"}}
-"""Of the agent: Kolla's needs a Linux bridge between instance and switch, which the userspace datapath cannot have."""
+"""Firewall of Neutron's agent: Kolla's default needs a Linux bridge between instance and switch, which the userspace
+datapath cannot have."""
 _KEY = "pmd-rxq-affinity"
 SHARED_CORE_SLEEP_US = 500
 """Two idle computes of a box leave their cores to others with it; one of them without it takes a core."""

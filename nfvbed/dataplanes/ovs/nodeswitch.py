@@ -39,7 +39,7 @@ class SwitchPort:
     bridge: str
     name: str
     end: End
-    """Of the path, at which it is."""
+    """End of the path at which the port is."""
 
 
 class NodeSwitch:

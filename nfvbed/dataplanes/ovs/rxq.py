@@ -29,7 +29,7 @@ class QueueLoad:
     """One receive queue of a port."""
 
     core: int
-    """Of the thread that polls it."""
+    """Core of the thread that polls the queue."""
     numa: int
     port: str
     queue: int

@@ -7,7 +7,7 @@ from pydantic import Field
 from nfvbed.spec.testkinds.base import NamedTest
 
 SETTLE_S = 0.5
-"""Of each row: the tap, its ends and the balancer start and end."""
+"""Estimated time in which a row's tap, its ends and the balancer start and end."""
 
 
 class QueueBalanceTest(NamedTest):

@@ -9,9 +9,9 @@ from nfvbed.vnfs.descriptors import legacy
 
 _VERSION = "tosca_definitions_version"
 _SERVICE = "tosca.nodes.nfv.NS"
-"""Of SOL001; a service's own type is derived from it."""
+"""Node type of a network service in SOL001; a service's own type is derived from it."""
 _PATH = ("tosca.nodes.nfv.FP", "tosca.nodes.nfv.FP.Tacker", "tosca.nodes.nfv.FP.TackerV2")
-"""Of Tacker's legacy form: a path through VNFs."""
+"""Node types of a path through VNFs, in Tacker's legacy form."""
 _GRAPH = "tosca.groups.nfv.VNFFG"
 _MACHINE = "VDU"
 _NODES = ("topology_template", "node_templates")

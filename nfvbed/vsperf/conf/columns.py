@@ -17,7 +17,7 @@ RATES: Final = (
 """Sent and received: frames/s, Mbit/s (layer 2 with FCS), percent of the line rate."""
 LATENCIES: Final = ("min_latency_ns", "max_latency_ns", "avg_latency_ns")
 TRAFFIC: Final = (*RATES, *LATENCIES, "frame_loss_percent")
-"""Of a throughput test or a continuous stream."""
+"""Columns of a throughput test or a continuous stream."""
 CONDITIONS: Final = (
     "type",
     "packet_size",

@@ -23,7 +23,7 @@ _WITHOUT_VNIC: Final = ("QemuDpdkVhostCuse",)
 """VSPERF had vhost-cuse up to colorado."""
 VNF: Final = "vloop"
 PORTS: Final = 2
-"""Of a VNF."""
+"""Number of a VNF's ports."""
 _SAME: Final = frozenset(("io", "mac", "macswap", "5tswap"))
 _NEAR: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

@@ -13,11 +13,11 @@ from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 
 MAX_VCPUS: Final = 64
 MAX_QUEUES: Final = 16
-"""Of a port of a flavor; VSPERF itself has no bound."""
+"""Queues of a flavor's port; VSPERF itself has no bound."""
 LEAST_MIB: Final = 128
 MOST_MIB: Final = 1 << 20
 MIB_OF_VCPU: Final = 256
-"""Of a made flavor, for each vCPU, where no file gives the memory: as flavors/multiqueue.yml has it."""
+"""Memory of a made flavor for each vCPU, where no file gives the memory: as flavors/multiqueue.yml has it."""
 _MOST: Final = 1 << 24
 _SMP: Final = re.compile(r"(?:(?:cpus|cores|sockets|threads)=)?([0-9]+)")
 _OWN_CORES: Final = "every vCPU has a core of its own; which core that is nfvbed decides, on clouds Nova"

@@ -27,7 +27,7 @@ _TRAFFIC_TYPES: Final = {
     "back2back": "rfc2544_back2back",
 }
 _DEFAULT_BIDIR: Final = "False"
-"""Of a test of this form that says nothing; since danube it is True."""
+"""Value of `bidir` for a test of this form that does not give it; since danube it is True."""
 
 
 def _number(value: Any) -> Any:

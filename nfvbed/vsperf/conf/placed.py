@@ -57,9 +57,9 @@ class NoteKind(StrEnum):
     """The weight of a note."""
 
     UNUSED = "not used"
-    """It is VSPERF's, and nfvbed has no use for it."""
+    """Belongs to VSPERF alone: nfvbed has no use for it."""
     DIFFERS = "differs"
-    """nfvbed does it in another way, which can change the result."""
+    """Done by nfvbed in another way, which can change the result."""
 
 
 @dataclass(frozen=True)

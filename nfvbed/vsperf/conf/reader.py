@@ -21,7 +21,7 @@ _FILE: Final = re.compile(r"([0-9]+)([a-z]?)_.*\.conf")
 MAX_PARTS: Final = 1_000_000
 """Texts and numbers in all settings together; stock files have some 10,000."""
 CHARACTERS: Final = 16
-"""Of a text that count as one part."""
+"""Characters of a text that count as one further part."""
 NAMES_ARE_IN: Final = "the names that there are: VSPERF's conf/*.conf; begin the name of a helper of your own with _"
 MAX_DEPTH: Final = 50
 

@@ -13,7 +13,7 @@ ROOT: Final = "$ROOT_DIR"
 NEWEST: Final = "jerma"
 """The branch stable/jerma, and master."""
 LEAST_SHARE: Final = 0.5
-"""Of a release's settings and those that were read: how many both must have for the files to be that release's."""
+"""Part of a release's settings and those that were read that both must have for the files to be that release's."""
 _COMMIT_DIGITS: Final = 12
 
 
@@ -22,9 +22,9 @@ class Release:
     """A release of VSPERF."""
 
     name: str
-    """Of its branch, without `stable/`."""
+    """Name of its branch, without `stable/`."""
     commit: str
-    """The last one of the branch."""
+    """Last commit of the branch."""
     defaults: Mapping[str, Any]
     """What its `conf` gives each setting, as JSON holds it."""
 

@@ -32,11 +32,11 @@ class VsperfResult(SpecModel):
     """Not nfvbed: no trial, no placement class, no repetition, no loss verification is behind it."""
     file: str
     line: int
-    """Of the file, from 1."""
+    """Number of the line in the file, from 1."""
     type: str
     """TRAFFIC['traffic_type']."""
     packet_size_bytes: int
-    """With FCS."""
+    """Frame size with FCS."""
     test: str | None = None
     """VSPERF's test ID; None where VSPERF ran its traffic generator alone, as for the next four."""
     deployment: str | None = None

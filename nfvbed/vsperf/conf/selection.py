@@ -54,7 +54,7 @@ class Selection:
     nics: tuple[str, ...] = ()
     """PCI addresses of the switch's outer ports, which the site's cables must lead to; none: they are virtual."""
     search: SearchSpec | None = None
-    """Of a throughput test."""
+    """Search of a throughput test; None: the test is another one."""
     notes: tuple[Note, ...] = ()
     """What differs from VSPERF, and what of all settings that hold for the test is not used."""
     missing: tuple[str, ...] = ()

@@ -193,7 +193,7 @@ class _Ports:
 
     named: Mapping[str, str]
     number: int
-    """Of the step that refers to them."""
+    """Number of the step that refers to them, from 0."""
 
     def find(self, text: object) -> str:
         """Return the port that a reference is.

@@ -41,7 +41,7 @@ class TestCase:
     """One test case."""
 
     __test__ = False
-    """It is none of pytest's."""
+    """Keeps pytest from taking the class for a test."""
 
     name: str
     deployment: str

@@ -30,9 +30,9 @@ class GuestTestpmd:
     burst: int
     descriptors: int
     queues: int
-    """Of each port."""
+    """Queues of each port."""
     cores: int
-    """That forward; where the VNF is no virtual machine, one."""
+    """Cores that forward; where the VNF is no virtual machine, one."""
 
     def does(self, option: str) -> int | None:
         """Return its value of an option with a number; None for other options."""

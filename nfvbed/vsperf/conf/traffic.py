@@ -48,7 +48,7 @@ _TIMES_OF: Final = {
 """The setting that says how often a test is done."""
 MAX_REPETITIONS: Final = 1000
 OWN_TIME_LIMIT_S: Final = 1200.0
-"""Of such a test, for each frame size."""
+"""Time limit of a test of `OF_THEIR_OWN`, for each frame size."""
 
 
 def map_kind(draft: Draft, traffic: SettingValue) -> TestKind:

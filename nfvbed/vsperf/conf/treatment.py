@@ -48,11 +48,11 @@ class Setting:
     """What it becomes; what nfvbed does instead; or why it changes nothing."""
     matters: Relevance = Relevance.ALWAYS
     accepts: tuple[Any, ...] = ()
-    """Of `MISSING`: values beside VSPERF's default that are what nfvbed does anyway."""
+    """Values of a `MISSING` setting, beside VSPERF's default, that are what nfvbed does anyway."""
     differs: bool = False
-    """Of `MISSING`: VSPERF's default is not what nfvbed does either, and a note says so."""
+    """Whether VSPERF's default of a `MISSING` setting is not what nfvbed does either, and a note says so."""
     switches: frozenset[str] = frozenset()
-    """Where it matters in tests of some switches: these, by VSWITCH."""
+    """Switches, by VSWITCH, in whose tests a setting of `Relevance.SWITCHES` matters."""
 
     def matters_in(self, features: Collection[Relevance], vswitch: str) -> bool:
         """Return whether it changes a measurement in a test with these features, and this VSWITCH."""

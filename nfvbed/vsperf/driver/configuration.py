@@ -25,13 +25,13 @@ class Additions:
     """The run's additions to the settings."""
 
     forced: Mapping[str, Any] = field(default_factory=dict)
-    """In the place of whatever was read."""
+    """Settings that replace whatever was read."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Where the user's own files say nothing."""
+    """Settings that hold where the user's own files say nothing."""
     paths: Mapping[str, Any] = field(default_factory=dict)
     """Sections of PATHS."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Of the test, which weigh more than settings; also what VSPERF finds out itself and no file can set."""
+    """Parameters of the test, which weigh more than settings; also what VSPERF finds out itself and no file can set."""
 
 
 def find_case(settings: VsperfSettings, stock: VsperfSettings, test: str) -> TestCase:

@@ -40,7 +40,7 @@ from nfvbed.vsperf.driver.service import PluginService
 SOCKET_VARIABLE: Final = "NFVBED_VSPERF_SOCKET"
 PROCESS: Final = "vsperf"
 SITE: Final = "vsperf"
-"""Of the run: VSPERF set the switch up, no site of nfvbed."""
+"""Site that is stored with the run: VSPERF set the switch up, no site of nfvbed."""
 SWITCH_MIB: Final = 384
 """Hugepage memory of the switch: DPDK's own, and a pool for each of two ports."""
 LOG_LINES: Final = 25

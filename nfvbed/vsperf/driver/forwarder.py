@@ -14,9 +14,9 @@ NO_SWITCH: Final = "none"
 FORWARDER: Final = "TestPMD"
 """The one packet forwarder of VSPERF."""
 DEPLOYMENTS: Final = ("p2p",)
-"""In which it forwards on nfvgen's ports alone."""
+"""Deployments in which it forwards on nfvgen's ports alone."""
 OPTIONS: Final = ("--no-mlockall", "--disable-link-check")
-"""Of testpmd, before the user's own: nfvgen opens its ends of the ports after testpmd has been started."""
+"""Options of testpmd, before the user's own: nfvgen opens its ends of the ports after testpmd has been started."""
 
 
 def forwarder_ports(

@@ -62,7 +62,7 @@ class Measured:
     run: RunRecord
     test: str
     version: str
-    """VSPERF's."""
+    """Version of VSPERF."""
     trafficgen: str
     topology: str
     switch: str
@@ -71,7 +71,7 @@ class Measured:
     bidirectional: bool
     duration_s: float
     hashes: tuple[str, str]
-    """Of the configuration and of the rig."""
+    """Hashes of the configuration and of the rig."""
     emulated: bool = False
     """Whether the guests were emulated."""
 

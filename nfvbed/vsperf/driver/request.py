@@ -37,9 +37,9 @@ class Request:
     trafficgen: str
     site: HostSiteSpec
     root: Path
-    """Of the project, where `native/build` is."""
+    """Folder of the project, where `native/build` is."""
     vnf: VnfSpec
-    """Whose image VSPERF's guests boot where the user names none."""
+    """VNF whose image VSPERF's guests boot where the user names none."""
 
     @property
     def own(self) -> TestSettings:

@@ -12,7 +12,7 @@ from tests.kolla_box.boxrack import DEPLOYED_S
 
 RUN = ("run", "pvp", "--frame-size", "64", "--purpose", "survey", "--repetitions", "1", "--no-doctor")
 DATA_NIC = "dp0"
-"""Of a compute: the device that Open vSwitch's port `dpdata` has its packet socket on."""
+"""NIC of a compute: the device that Open vSwitch's port `dpdata` has its packet socket on."""
 OF_GENERATOR = {"200", "201"}
 VXLAN_PORT = 4789
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(DEPLOYED_S)]

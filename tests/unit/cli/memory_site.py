@@ -34,9 +34,9 @@ from nfvbed.traffic.simulated.system import SimulatedPath, SimulatedSystem
 from nfvbed.traffic.simulated.world import HiddenState, VirtualClock
 
 RATES = {"linux-bridge": 1_000_000, "ovs-kernel": 2_000_000}
-"""What it can run, in frames/s."""
+"""Variants that it can run, with their rates, frames/s."""
 PORT = GeneratorPort(engine="simulated", spec="memory", kind=PortKind.VETH)
-"""Of kind veth without a namespace: a look for the host's link would not find it."""
+"""Port of kind veth without a namespace: a look for the host's link would not find it."""
 UNSEEN = "the cores of this rack are not visible"
 """Why a part of a reading is not available."""
 

@@ -128,11 +128,11 @@ def test_without_results_the_store_is_named(
 
 REAL = {"linux-bridge": plane("linux-bridge", 5e6, noise=0.1), "ovs-dpdk": plane("ovs-dpdk", 5e6, noise=0.1)}
 THEIRS = plane("theirs", 9e6)
-"""Of another project: there is no file of it here."""
+"""Variant of another project: there is no file of it here."""
 NATIVE = [system for system in PVP if system.vnf == "native" and system.role.value == "subject"]
 PROJECT = open_project(None)
 AVAILABLE = doctor(PROJECT.variant_names)
-"""Of a host on which every file could be measured, simulations and guests' NICs too."""
+"""Report of the doctor on a host on which every file could be measured, simulations and guests' NICs too."""
 CLEAR = (plane("linux-bridge", 1e6), plane("ovs-dpdk", 9e6))
 CASES = {
     "nothing is stored": lambda: (),

@@ -168,7 +168,7 @@ VEPC = tuple(
 
 
 def test_results_through_different_gateways_are_never_judged_against_each_other():
-    """Of one run each gateway is judged by itself, whatever the rates are."""
+    """Judge each gateway of one run by itself, whatever the rates are."""
     comparison = found(*VEPC)
     pairs = {(entry.baseline_cell, entry.cell) for entry in comparison.differences}
     assert pairs == {

@@ -14,7 +14,7 @@ from tests.unit.dashboard.conftest import NOW
 
 pytestmark = pytest.mark.dashboard
 EXAMPLES = 15
-"""Of each address and kind; together they take about ten seconds."""
+"""Examples of each address and kind; together they take about ten seconds."""
 KEPT = settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -96,7 +96,7 @@ def test_a_comparison_reads_each_trial_of_its_runs_once(client: TestClient, read
 
 
 STATEMENTS = 45
-"""Of a comparison of two runs, whatever their trials are."""
+"""SQL statements of a comparison of two runs, whatever their trials are."""
 
 
 @pytest.mark.parametrize("rounds", [2, 9])

@@ -76,7 +76,7 @@ class Broken(SimulatedEntries):
     """Cannot be closed."""
 
     def __init__(self) -> None:
-        """Of nothing."""
+        """Hold no entries and no switch."""
 
     def close(self) -> None:
         raise DeployError("the switch does not answer")

@@ -27,14 +27,14 @@ class Sender:
         opened.append((options.core, *options.more_cores))
 
     def wait_until_ready(self) -> None:
-        """It is."""
+        """Do nothing: this sender is ready at once."""
 
     def run(self, request):
         each = RATES[self._cores] * request.duration_ns / NS_PER_S / 2
         return SimpleNamespace(duration_ns=request.duration_ns, directions=[SimpleNamespace(received=each)] * 2)
 
     def close(self) -> None:
-        """It is."""
+        """Do nothing: no process runs."""
 
 
 @pytest.fixture(name="opened")

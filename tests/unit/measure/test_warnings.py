@@ -65,7 +65,7 @@ def test_only_a_real_wire_can_be_full() -> None:
 
 @pytest.mark.parametrize(("late", "limited"), [(0, False), (19, False), (60, True)])
 def test_a_generator_that_keeps_a_given_pace_is_not_the_limit(late: int, limited: bool) -> None:
-    """Of 2,000 frames: with few of them at a time it is busy all the time, and could do more."""
+    """Late frames out of 2,000: with few frames at a time the generator is busy all the time, and could do more."""
     slow = counts(intended=1000 + late, unsent=late, late=late)
     assert is_generator_limited(result(slow, counts(), busy_ns=BUSY), paced=True) is limited
     assert is_generator_limited(result(slow, counts(), busy_ns=BUSY))

@@ -100,7 +100,7 @@ def test_a_survey_is_answered_with_its_order_and_the_command_that_would_decide()
 
 
 def test_the_command_of_a_survey_is_one_that_works():
-    """It is what the command line makes of it, on the experiment that surveys all there is."""
+    """Read it as the command line does, on the experiment that surveys all there is."""
     close = dataclasses.replace(OVS, name="vpp", noise=0.1)
     words = shlex.split(
         next(command for command in surveyed(dataclasses.replace(close, name="ovs-dpdk"), close).decide if command)

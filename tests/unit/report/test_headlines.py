@@ -214,7 +214,7 @@ def test_a_limit_of_few_trials_and_one_that_may_be_are_marked_apart() -> None:
 
 
 def test_a_figure_draws_the_headline_and_names_its_warnings() -> None:
-    """Of datagrams what came, and not what was sent."""
+    """Datagrams that came are drawn, and not those that were sent."""
     rows = tuple(
         MeasuredRow(
             label=f"{size} B",

@@ -46,11 +46,11 @@ class Case:
     """Three variants at one traffic point."""
 
     rates: tuple[float, ...]
-    """Of `NAMES`, in the order in which they were declared."""
+    """Rates of `NAMES`, in the order in which they were declared."""
     scatter: float = APART
     baseline: str | None = None
     special: str | None = None
-    """What the last declared one is: a lower bound, emulated, failed."""
+    """State of the last declared variant: a lower bound, emulated, failed."""
 
     @property
     def special_name(self) -> str:

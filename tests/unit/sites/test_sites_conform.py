@@ -70,11 +70,11 @@ class Place:
 
     open: Callable[[Path], Site]
     kind: str = ""
-    """Of its file, where the catalogue has it."""
+    """Kind in its file, where the catalogue has it."""
     runs: str = ""
     """A variant that it deploys; empty: its double has nothing to deploy on."""
     other: str = ""
-    """Another one that it would deploy."""
+    """Another variant that it would deploy."""
     refuses: str = ""
     """A variant that it cannot have; empty: only its machine knows."""
     begins: bool = False

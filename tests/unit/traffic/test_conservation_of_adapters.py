@@ -39,7 +39,7 @@ from tests.sample_records import RUN
 SECOND = 1_000_000_000
 COUNT = st.one_of(st.integers(0, 50), st.integers(0, 2_000_000), st.integers(0, 10**15))
 RAW = st.one_of(COUNT, st.integers(-(10**9), 10**9))
-"""Of a foreign program, which may say anything."""
+"""Counts of a foreign program, which may say anything."""
 PORTS = (
     GeneratorPort(engine="simulated", spec="a", kind=PortKind.SIMULATED),
     GeneratorPort(engine="simulated", spec="b", kind=PortKind.SIMULATED),

@@ -18,7 +18,7 @@ _COLLECTIONS = "usr/share/ansible/collections"
 _BELOW = "ansible_collections"
 _INSIDE = Path("/opt/nfvbed-build")
 _PYTHON = "3.13"
-"""Of Debian 13."""
+"""Python version of Debian 13."""
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "linux_x86_64", "any")
 _DOWNLOAD_S = 1800.0
 _INSTALL_S = 1800.0
@@ -29,7 +29,7 @@ class Environment:
     """A Python environment of the images."""
 
     name: str
-    """Of its list of pinned packages."""
+    """Name of its list of pinned packages."""
     folder: str
     """Place in the images, as Kolla's templates have it."""
 

@@ -21,7 +21,7 @@ _ROOTS_OWN = ("etc", "usr", "root")
 """Below these folders of `/`, those of small layers are root's. A layer's folders take the place of those below it,
 with owner and rights: one that was a user's home would be root's from then on."""
 _FOLDER_MODES = {"/root": 0o700, "/etc/sudoers.d": 0o750}
-"""Of folders that not all may read."""
+"""Modes of folders that not all may read."""
 _READ_BY_BUILDS = ("/var/lib/ansible/requirements.yml",)
 """Files that only the building of Kolla's own images reads, in a home."""
 

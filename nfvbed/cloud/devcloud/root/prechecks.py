@@ -21,7 +21,7 @@ class Machine(Capacity):
     """What is read of the machine."""
 
     taken_ports: tuple[int, ...]
-    """Of the APIs, on the loopback."""
+    """Ports of the APIs that are in use already, on the loopback."""
 
 
 def look(places: CloudPlaces) -> Machine:

@@ -19,9 +19,9 @@ class OutsideSwitch(ABC):
     """A switch that is a process of this machine, in a node's network namespace."""
 
     name: str
-    """Of its log, and in what the cloud says of its processes."""
+    """Name of its log, and in what the cloud says of its processes."""
     title: str
-    """As the progress display says it."""
+    """Title of its stage in the progress display."""
 
     @abstractmethod
     def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:
@@ -45,13 +45,13 @@ class ComputeKind:
     agent: str
     """Neutron's agent there: its program."""
     services: tuple[Service, ...]
-    """In the order in which they are started."""
+    """Services of the node, in the order in which they are started."""
     mechanism: Mechanism
-    """By which Neutron binds ports there."""
+    """Mechanism driver by which Neutron binds ports there."""
     outside: OutsideSwitch | None = None
-    """None: its switch is the kernel's, or one of its services."""
+    """Switch outside the node; None: its switch is the kernel's, or one of its services."""
     switch: SwitchSetup = PLAIN
-    """Of its Open vSwitch, where that is one of its services."""
+    """Setup of its Open vSwitch, where that is one of its services."""
     ports: tuple[int, ...] = ()
     """Ports of the controller's loopback that it asks, beside those of APIs and messages."""
 

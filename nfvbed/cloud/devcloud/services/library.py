@@ -55,4 +55,4 @@ def _panel() -> tuple[Copy, ...]:
 
 
 PANEL = _panel()
-"""Of Horizon."""
+"""Files of Horizon's panel, and those by which Horizon finds it."""

@@ -5,7 +5,7 @@ from nfvbed.cloud.devcloud.services.service import Endpoint, File, Folder, Proce
 from nfvbed.cloud.devcloud.services.settings import PORTS
 
 GUEST_RING_SIZE = 1024
-"""Of guests' vhost-user ports (`rx_queue_size`)."""
+"""Ring size of guests' vhost-user ports, descriptors (`rx_queue_size`)."""
 _MANAGE = "/usr/bin/nova-manage"
 _CONTROL = ("--config-file", "/etc/nova/nova.conf")
 _COMPUTE = (*_CONTROL, "--config-file", "/etc/nova/nova-compute.conf")

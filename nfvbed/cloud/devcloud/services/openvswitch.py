@@ -10,7 +10,7 @@ from nfvbed.cloud.devcloud.services.service import Folder, Process, Service
 
 DATABASE = "/var/lib/openvswitch/conf.db"
 BRIDGES = {"mgmt": "br-mgmt", "data0": "br-data0", "data1": "br-data1", "tenant": "br-tenant"}
-"""Of each physical network, by its name in Neutron."""
+"""Bridge of each physical network, by the network's name in Neutron."""
 SOCKET_MEM_MIB = 256
 """Hugepage memory of a switch with DPDK at its start."""
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
@@ -28,7 +28,7 @@ _SERVER = Process(
     ),
 )
 PROGRAM = "ovs-vswitchd-dpdk"
-"""Of the daemon."""
+"""Program of the daemon; its control socket has the same name, with the daemon's id."""
 _PID_FILE = "/run/openvswitch/ovs-vswitchd.pid"
 _SWITCH = Process(
     "ovs-vswitchd",

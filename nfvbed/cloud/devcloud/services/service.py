@@ -38,15 +38,15 @@ class Mechanism:
     """A mechanism driver of Neutron's server: it binds the ports of a data plane's instances."""
 
     name: str
-    """In Neutron's configuration."""
+    """Name in Neutron's configuration."""
     entry_point: str = ""
-    """`module:Class` of one that Neutron does not bring."""
+    """`module:Class` of a driver that Neutron does not bring."""
     copies: tuple[Copy, ...] = ()
-    """What such a one needs beside Neutron's server."""
+    """Files that such a driver needs beside Neutron's server."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Of its own section in ML2's file, which has its name."""
+    """Settings of its own section in ML2's file, which has its name."""
     service_plugins: tuple[str, ...] = ()
-    """Neutron's, without which it does not come up."""
+    """Neutron's service plugins, without which it does not come up."""
     forks: bool = False
     """Whether it connects in processes that Neutron's server has started; else the server itself answers requests."""
     services: tuple["Service", ...] = ()

@@ -15,7 +15,7 @@ from nfvbed.cloud.devcloud.services.service import File, Mechanism
 REGION = "RegionOne"
 LOOPBACK = "127.0.0.1"
 MESSAGES_PORT = 5672
-"""RabbitMQ's."""
+"""Port of RabbitMQ."""
 _ABOVE = int(os.environ.get("NFVBED_DEVCLOUD_PORTS_ABOVE", "10000"))
 _USUAL = {
     "keystone": 5000,
@@ -29,16 +29,16 @@ _USUAL = {
     "horizon": 8080,
 }
 DASHBOARD_PORT = int(os.environ.get("NFVBED_DASHBOARD_PORT", "8080"))
-"""Of nfvbed's own dashboard on this machine's loopback, which Horizon's panel asks and leads to."""
+"""Port of nfvbed's own dashboard on this machine's loopback, which Horizon's panel asks and leads to."""
 PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
-"""Of the APIs: ten thousand above the default ones, so that they are free on this machine's loopback too. Two clouds on
-one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
+"""Ports of the APIs: ten thousand above the default ones, so that they are free on this machine's loopback too. Two
+clouds on one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
 SWITCH_PAGES = 256
 """Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
 PORT_CHAINS = ("flow_classifier", "sfc")
 """Service plugins of networking-sfc."""
 OWN_MECHANISM = Mechanism("openvswitch")
-"""Of the controller's own switch."""
+"""Mechanism driver of the controller's own switch."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class CloudSettings:
     reserved_pages: int = SWITCH_PAGES
     """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
     mechanisms: tuple[Mechanism, ...] = ()
-    """Those of the computes beside the controller."""
+    """Mechanism drivers of the computes beside the controller."""
     port_chains: bool = False
     """Whether Neutron has networking-sfc, which makes chains of ports on networks of type `vxlan`."""
 

@@ -17,10 +17,10 @@ from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.variant import Variant, options_of
 
 VHOST_USER_DIRECTORY = "/run/openvswitch"
-"""Of the sockets, where Kolla's containers of Open vSwitch and libvirt both have it."""
+"""Directory of the vhost-user sockets, where Kolla's containers of Open vSwitch and libvirt both have it."""
 
 USUAL_MTU = 1500
-"""Of guests' ports, whatever their network's is: Neutron asks the switch for none."""
+"""MTU of guests' ports, whatever their network's is: Neutron asks the switch for none."""
 _BUFFERS = 4096 * 64
 """Packets of a memory pool; Open vSwitch makes one for each size of a packet's buffer on a NUMA node."""
 _OF_A_BUFFER = 800

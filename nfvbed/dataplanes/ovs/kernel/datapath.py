@@ -23,7 +23,7 @@ _ATTRIBUTES = (
     ("OVS_DP_ATTR_STATS", "stats"),
     ("OVS_DP_ATTR_MEGAFLOW_STATS", "megaflow_stats"),
 )
-"""Of a datapath: those that are read or written here; the place is the number."""
+"""Attributes of a datapath, as far as they are read or written here; the place is the attribute's number."""
 
 _Datapath = type(
     "_Datapath",
@@ -47,15 +47,15 @@ class DatapathCounters:
     missed: int
     """Frames that went up to ovs-vswitchd."""
     lost: int
-    """Of those: lost, as it did not take them in time."""
+    """Missed frames that were lost, as ovs-vswitchd did not take them in time."""
     mask_hit: int
     """Masks that were tried for all frames together."""
     cache_hit: int
     """Frames whose mask the mask cache knew."""
     flows: int
-    """Cached now."""
+    """Flows that are cached at the time of the reading."""
     masks: int
-    """Of the cached flows, now."""
+    """Masks of the flows that are cached at the time of the reading."""
 
 
 def read_datapath(name: str) -> DatapathCounters | None:

@@ -31,7 +31,7 @@ VNF_PORT_MIB = 64
 """Hugepage memory of each of a host's ports beyond the two that `socket_memory_mib` is for (ADR 0005)."""
 _OPEN_PORTS = 2
 _NICE, _SLICE_NS = -15, 100_000
-"""Of poll-mode threads that share a core, as of VNFs beside the generator."""
+"""Nice value and time slice of poll-mode threads that share a core, as of VNFs beside the generator."""
 _SLEEP_US = 100
 
 _Given = TypeVar("_Given")

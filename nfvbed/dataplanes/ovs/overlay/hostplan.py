@@ -19,9 +19,9 @@ class ForwardingRule:
     source: int
     """OpenFlow number of the port that they come from."""
     target: int | None
-    """Of the port of this host that they go to; None: they go into the tunnel."""
+    """OpenFlow number of the port of this host that they go to; None: they go into the tunnel."""
     network: int
-    """The cable's identifier."""
+    """Identifier (VNI) of the cable's network in the tunnel."""
 
 
 @dataclass(frozen=True)

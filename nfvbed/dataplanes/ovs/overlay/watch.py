@@ -26,14 +26,14 @@ class HostView(Record):
     integration: str
     """OpenFlow socket of br-int."""
     physical: str
-    """Of br-phy; empty where there is no tunnel."""
+    """OpenFlow socket of br-phy; empty where there is no tunnel."""
     rules: int
-    """That br-int holds."""
+    """Number of OpenFlow rules that br-int holds."""
     shares_core: bool
     tracks: bool = False
-    """Connections."""
+    """Whether its rules track connections."""
     database: str = ""
-    """Socket of ovsdb-server; empty: of a deployment by an nfvbed that did not keep it."""
+    """Socket of ovsdb-server; empty: the nfvbed that deployed the host did not keep it."""
     tunnel: int = TUNNEL_PORT
     """OpenFlow number of the tunnel's port."""
 

@@ -37,7 +37,7 @@ class ChassisReading(Record):
     for_neutron: dict[str, str] = {}
     """What Neutron reads (`external_ids`)."""
     bindings: tuple[BindingReading, ...] = ()
-    """Of all logical ports."""
+    """Bindings of all logical ports."""
     plugged: dict[str, str] = {}
     """The interfaces of instances on its integration bridge by the logical port that they are plugged in for."""
     patches: tuple[str, ...] = ()

@@ -15,9 +15,9 @@ from nfvbed.spec.layout import Layout
 
 ROUTER = "lr0"
 ROUTER_MACS = ("02:4e:46:56:40:00", "02:4e:46:56:40:01")
-"""Of its ports towards p0 and p1: frames from the generator are sent to them."""
+"""MAC addresses of the router's ports towards p0 and p1: frames from the generator are sent to them."""
 NETWORKS = ("198.18.0.0/16", "198.19.0.0/16")
-"""Of the generator's port 0 and port 1."""
+"""Networks of the generator's port 0 and port 1."""
 _LINKS = (("10.255.0.1", "10.255.0.2"), ("10.255.1.1", "10.255.1.2"))
 """Addresses of the router's port and of the generator's, in the network between them."""
 _HIGHEST = 30_000

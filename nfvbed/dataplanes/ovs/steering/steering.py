@@ -30,13 +30,13 @@ class SteeredBridge:
     database: Path
     """The socket of the switch's database."""
     unixctl: Path
-    """Where the switch takes commands."""
+    """Control socket on which the switch takes commands."""
     workspace: Workspace
-    """Of the switch: its directory is the switch's run directory."""
+    """Workspace of the switch: its directory is the switch's run directory."""
     netns: str
     """Path of the switch's network namespace."""
     cores: tuple[int, ...]
-    """Where a controller runs: control cores."""
+    """Control cores, on which a controller runs."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SteeringReport:
     steps: tuple[tuple[str, int], ...]
     """(step, duration in ns); together from the request until every rule is in force (barrier)."""
     rules: int
-    """How many are in force."""
+    """Number of rules in force."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class CableCounters:
     name: str
     """`br0 p0 - v0p0`."""
     forward_packets: int
-    """From the end nearer to outside end 0 to the other."""
+    """Frames from the end nearer to outside end 0 to the other."""
     backward_packets: int
     cookies: tuple[int, ...]
-    """Of its rules in the switch."""
+    """Cookies of its rules in the switch."""
 
 
 class Steering(ABC):

@@ -19,8 +19,8 @@ from tests.unit.cloud.tacker.fake_tacker import FakeTacker
 from tests.unit.vnfs.descriptors.requests import request
 
 SCHEMAS = json.loads((Path(__file__).parent / "recorded" / "vnflcm-v2-schemas.json").read_text())
-"""Of Tacker 8.0.0's module `tacker.sol_refactored.api.schemas.vnflcm_v2`, in JSON; one `enum` that is a text there, in
-which Tacker's jsonschema looks for the value, is a list."""
+"""Schemas of Tacker 8.0.0's module `tacker.sol_refactored.api.schemas.vnflcm_v2`, in JSON; one `enum` that is a text
+there, in which Tacker's jsonschema looks for the value, is a list."""
 OF_REQUEST = {
     "create": "CreateVnfRequest_V200",
     "instantiate": "InstantiateVnfRequest_V200",

@@ -18,7 +18,7 @@ from nfvbed.records.findings import State
 from nfvbed.spec.layout import layout
 
 CAPTURED = Path(__file__).parent / "captured" / "ovn-23.03"
-"""Of OVN 23.03.1 and Open vSwitch 3.1.0: one port plugged in, one not, one physical network, before `publish`."""
+"""Output of OVN 23.03.1 and Open vSwitch 3.1.0 before `publish`: one port plugged in, one not; one physical network."""
 PORT, OTHER, NETWORK = "9d1e3a52-7c11", "5b0c8f10-22aa", "provnet-4f"
 WHOLE = ChassisReading(
     hostname=HOST,

@@ -9,8 +9,8 @@ from tests.unit.sites.kolla.orders import PROJECT
 
 ALL = combinations(PROJECT)
 CHECKED_ELSEWHERE = {"rack-three-controllers", "box", "box-twins"}
-"""Of the example sites: tests/kolla/test_controllers_genconfig.py, where a variant is to its controllers as to one;
-test_kernel_limits.py; and test_box_twins.py."""
+"""Example sites that other files check: tests/kolla/test_controllers_genconfig.py, where a variant is to its
+controllers as to one; test_kernel_limits.py; and test_box_twins.py."""
 
 
 def test_none_is_left_out():

@@ -22,7 +22,7 @@ CHOICE = resolve(VnfUse(vnf="vloop", forwarding="raw"), BRIDGE, PROJECT)
 
 
 class Workspace:
-    """Of a deployment that stays."""
+    """Workspace of a deployment that stays."""
 
     directory = "/run/nfvbed/1"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.unit.traffic.trex import trex_double
 
 PORTS = ("0000:3b:00.0", "0000:3b:00.1")
-"""Of the double."""
+"""PCI addresses of the double's ports."""
 YAML = Path("automation/trex_control_plane/interactive/yaml.py")
 CONFIGURATION = "trex_cfg.yaml"
 API = Path("automation/trex_control_plane/interactive/trex/stl/api.py")

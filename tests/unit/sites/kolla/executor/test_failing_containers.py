@@ -45,7 +45,7 @@ TriggeredBy: ○ docker.socket
    Main PID: 92 (code=killed, signal=KILL)
         CPU: 181ms
 """
-"""Of systemd 257 in a box, where its own lines are in no journal."""
+"""Status as systemd 257 shows it in a box, where its own lines are in no journal."""
 FAILED = TaskFailure("controller", "Apply role loadbalancer", "loadbalancer", "Wait for haproxy", "Timeout")
 
 
