@@ -6,15 +6,18 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from nfvbed.errors import DeployError
 from nfvbed.sites.guest_node.machine import NodePlaces
-from nfvbed.sites.guest_node.node import GuestNode
+from nfvbed.sites.guest_node.node import GuestNode, LostTimerError, lost_timer
 from nfvbed.sites.guest_node.ramdisk import AGENT
 from nfvbed.sites.ownmachine import Program
 
+RECORDED = (Path(__file__).parent / "recorded" / "lost-timer-6.12.txt").read_text()
+"""Console of a node whose first processor had no timer interrupt any more."""
 SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import agent; agent.Agent(int(sys.argv[2])).serve()"
 
 
@@ -117,3 +120,22 @@ def test_a_machine_that_ends_is_noticed_with_its_last_lines(node, machine, tmp_p
 def test_the_agent_refuses_to_be_started_elsewhere():
     done = subprocess.run([sys.executable, AGENT, "/nowhere"], capture_output=True, text=True, check=False)
     assert "nothing was touched" in done.stdout
+
+
+def test_a_node_that_lost_a_timer_is_given_up_while_its_program_runs(node, tmp_path):
+    console = NodePlaces(tmp_path).console
+    console.write_text(RECORDED)
+    with pytest.raises(LostTimerError) as caught:
+        node.execute(Program(["sleep", "600"], tmp_path))
+    assert "timer handling issue on cpu=0 timer-softirq=9959" in caught.value.observed
+    assert caught.value.where == str(console)
+
+
+def test_a_timer_that_came_late_once_is_not_lost():
+    lines = RECORDED.splitlines()
+    (first, *_) = [number for number, line in enumerate(lines) if "timer handling issue" in line]
+    once = lines[: first + 1]
+    assert lost_timer(once) == ""
+    assert lost_timer([*once, once[-1].replace("9959", "9960")]) == "", "it came meanwhile"
+    assert lost_timer([*once, once[-1].replace("cpu=0", "cpu=1")]) == "", "another processor's"
+    assert lost_timer([*once, once[-1]]) == once[-1]
