@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nfvbed.cloud.box.images.asked import Asked, asked
+from nfvbed.cloud.box.images.asked import ImageSet, asked
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.sites.kolla import boxglobals, variables
@@ -50,7 +50,7 @@ def each(project: Project) -> Iterator[dict[str, Any]]:
                 yield wanted
 
 
-def find(project: Project) -> Asked:
+def find(project: Project) -> ImageSet:
     """Return the images that kolla-ansible asks for.
 
     Raises:

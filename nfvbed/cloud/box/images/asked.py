@@ -19,14 +19,14 @@ _LAST = 3000
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked for."""
+class ImageSet:
+    """Images that are asked for, by name, and their one tag."""
 
     names: tuple[str, ...]
     tag: str
 
 
-def asked(kolla: Path, each: Iterable[Mapping[str, object]]) -> Asked:
+def asked(kolla: Path, each: Iterable[Mapping[str, object]]) -> ImageSet:
     """Return the images of all services that are deployed with some variables, and their one tag.
 
     Args:
@@ -50,7 +50,7 @@ def asked(kolla: Path, each: Iterable[Mapping[str, object]]) -> Asked:
         raise PrerequisiteError(
             "kolla-ansible's images are not of one tag", where=str(data), observed=", ".join(sorted(tags))
         )
-    return Asked(tuple(sorted(names)), tags.pop())
+    return ImageSet(tuple(sorted(names)), tags.pop())
 
 
 def playbook(data: Path, out: Path) -> list[dict[str, Any]]:
