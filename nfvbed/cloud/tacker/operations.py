@@ -98,12 +98,16 @@ class Operations:
             ) from None
 
     def _again(self, failed: dict[str, Any], what: str, wanted: str) -> None:
-        """Wait for the second end of an operation: its state was entered later than the one in which it was."""
+        """Wait for the second end of an operation: it has been in another state, or in this one since a later time."""
         entered = failed.get("stateEnteredTime")
+        begun = False
 
         def is_later(one: dict[str, Any]) -> bool:
-            later = one.get("stateEnteredTime") != entered or one["operationState"] != _FAILED_TEMP
-            return one["id"] == failed["id"] and later
+            nonlocal begun
+            if one["id"] != failed["id"]:
+                return False
+            begun |= one.get("stateEnteredTime") != entered or one["operationState"] != _FAILED_TEMP
+            return begun
 
         try:
             self._settle(failed["operation"].lower(), what, is_later, wanted)

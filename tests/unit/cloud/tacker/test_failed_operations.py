@@ -101,6 +101,25 @@ def test_a_retry_that_fails_again_says_why():
     assert caught.value.observed == "Tacker: Heat said no"
 
 
+def test_a_rollback_that_was_seen_to_go_on_has_ended_whatever_time_tacker_keeps(monkeypatch):
+    """Version 2 writes the time of an operation's beginning alone: it is the state in between that tells."""
+    tacker = FailingTacker("CHANGE_EXT_CONN", TABLE["v2"]["CHANGE_EXT_CONN"])
+    operation, listed = tacker.operations[0], tacker.list_vnf_lcm_op_occs
+    states = iter(("ROLLING_BACK", "ROLLING_BACK", "FAILED_TEMP"))
+
+    def later(filter):
+        if tacker.asked:
+            operation["operationState"] = next(states)
+        return listed(filter)
+
+    monkeypatch.setattr(tacker, "rollback_vnf_instance", tacker.asked.append)
+    monkeypatch.setattr(tacker, "list_vnf_lcm_op_occs", later)
+    operation["error"] = {"status": 500, "detail": "Unable to find network"}
+    with pytest.raises(OnboardError, match="rollback of CHANGE_EXT_CONN .* ended as FAILED_TEMP") as caught:
+        Operations(tacker, "i1").rollback()
+    assert (list(states), caught.value.observed) == ([], "Tacker: Unable to find network")
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_retry_of_which_tacker_keeps_the_first_time_is_not_said_to_have_not_begun(monkeypatch):
     """A change of connectivity to a network that is not there fails again at once, and its time stays as it was."""
