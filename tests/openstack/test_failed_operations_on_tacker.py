@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from nfvbed.cloud.devcloud.contents import CIRROS as CIRROS_IMAGE
+from nfvbed.cloud.devcloud.services import mariadb
 from nfvbed.cloud.tacker.account import Steps
 from nfvbed.cloud.tacker.api import OnboardRequest, VnfIdentity
 from nfvbed.cloud.tacker.operations import Operations
@@ -32,6 +33,8 @@ RECORD = Path(__file__).parent / "recorded" / "operations.json"
 AFTER_A_FAILURE = ("fail", "retry", "rollback")
 SAID = yaml.safe_load((ROOT / "tests" / "unit" / "cloud" / "tacker" / "recorded" / "operations.yml").read_text())
 """What Tacker's released source says of each cell."""
+NOT_DELETED = ("v1", "CHANGE_EXT_CONN", "retry")
+"""Cell after which the instance stays in the state of its failure, in which Tacker neither terminates nor deletes."""
 LATE = "nfvbed-test-late"
 """The name of a network that a change of connectivity asks for before there is one."""
 
@@ -147,10 +150,23 @@ def test_what_needs_no_failure(connection, journal, version):
     write_down(version, "TERMINATE", "do", "COMPLETED")
 
 
+def require_not_deleted(cloud, api, vnf):
+    """Check that Tacker does not delete an instance, have an administrator set its state right; return why it did not.
+
+    All that the instance had in the cloud has gone.
+    """
+    with pytest.raises(OnboardError, match="Tacker does not delete") as caught:
+        api.remove(vnf)
+    states = "task_state = NULL, instantiation_state = 'NOT_INSTANTIATED'"
+    for words in (f"vnf_instances SET {states}", "vnf SET status = 'INACTIVE'"):
+        cloud.channel.check(mariadb.execute(f"UPDATE tacker.{words} WHERE id = '{vnf.id}'"))
+    return caught.value.observed.rpartition("Tacker: ")[2]
+
+
 @both_versions
 @pytest.mark.parametrize("action", AFTER_A_FAILURE)
 @pytest.mark.parametrize("kind", ["SCALE_OUT", "HEAL", "CHANGE_EXT_CONN"])
-def test_an_operation_on_a_running_vnf_that_failed(connection, journal, late, version, kind, action):
+def test_an_operation_on_a_running_vnf_that_failed(onboarding_cloud, connection, journal, late, version, kind, action):
     api, request = version.api(connection, journal), version.request("failed")
     vnf = api.onboard(request, print)
     point = {"cpdId": version.point, "cpConfig": api._config(DYNAMIC)}
@@ -178,5 +194,8 @@ def test_an_operation_on_a_running_vnf_that_failed(connection, journal, late, ve
             assert found == "ROLLED_BACK"
         else:
             assert found == "COMPLETED"
+        if (version.name, kind, action) == NOT_DELETED:
+            refused = require_not_deleted(onboarding_cloud, api, vnf)
+            write_down(version, kind, action, f"{found}; Tacker does not delete the instance any more: {refused}")
     finally:
         api.remove(vnf)

@@ -11,7 +11,7 @@ from tackerclient.common import exceptions as tacker_errors
 from nfvbed.cloud.tacker import causes, images, stacks, vims
 from nfvbed.cloud.tacker.account import Steps
 from nfvbed.cloud.tacker.api import OnboardRequest, TackerVnf, Tell
-from nfvbed.cloud.tacker.connection import asking, is_missing, status
+from nfvbed.cloud.tacker.connection import asking, is_missing, said, status
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.lifecycle import Shown, TackerApi, path_of
 from nfvbed.cloud.tacker.operations import Operations
@@ -243,15 +243,22 @@ class SolApi(TackerApi[bytes]):
             left = self._stack(shown) if shown else ""
             if left and not stacks.delete(self._connection, left).done:
                 raise OnboardError(f"stack {left} of VNF instance {instance} stays", where="Heat")
-            if not wait("delete", lambda: self._deleted(instance, operations)).done:
+            refusals = [""]
+
+            def is_gone() -> bool:
+                refusals[0] = self._delete_record(instance, operations)
+                return not refusals[0]
+
+            if not wait("delete", is_gone).done:
+                states = ", ".join(f"{one['operation']} {one['operationState']}" for one in operations.all())
                 raise OnboardError(
                     f"Tacker does not delete VNF instance {instance}",
-                    observed=", ".join(f"{one['operation']} {one['operationState']}" for one in operations.all()),
+                    observed=f"{states}; Tacker: {refusals[0]}",
                     fix="nothing of it is left outside of Tacker, and its name blocks nothing",
                 )
 
-    def _deleted(self, instance: str, operations: Operations) -> bool:
-        """Delete an instance's record; return whether it is gone.
+    def _delete_record(self, instance: str, operations: Operations) -> str:
+        """Delete an instance's record; return why Tacker does not; empty: it is gone.
 
         A conductor that was still at work may make a cancelled operation fail for the time being: that is failed again.
         """
@@ -260,10 +267,10 @@ class SolApi(TackerApi[bytes]):
             self._tacker.delete_vnf_instance(instance)
         except tacker_errors.TackerException as failure:
             if status(failure) == _CONFLICT:
-                return False
+                return said(failure)
             if not is_missing(failure):
                 raise
-        return True
+        return ""
 
     def _listed(self) -> list[Shown]:
         return list(self._tacker.list_vnf_instances())

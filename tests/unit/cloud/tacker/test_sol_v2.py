@@ -13,9 +13,10 @@ from nfvbed.cloud.tacker.api import TackerVnf, VnfIdentity
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.solv2 import SolV2Api
 from nfvbed.cloud.tacker.tags import Tag, digest_of
+from nfvbed.errors import OnboardError
 from nfvbed.vnfs.descriptors import written
 from tests.unit.cloud.tacker.fake_cloud import FakeOrchestration, cloud, stack
-from tests.unit.cloud.tacker.fake_tacker import FakeTacker
+from tests.unit.cloud.tacker.fake_tacker import FakeTacker, refused
 from tests.unit.vnfs.descriptors.requests import request
 
 SCHEMAS = json.loads((Path(__file__).parent / "recorded" / "vnflcm-v2-schemas.json").read_text())
@@ -49,7 +50,8 @@ class V2Tacker(FakeTacker):
         """Take a request for an operation, which is done."""
         self.take(what, body)
         number = str(len(self.operations))
-        self.operations.append({"id": number, "startTime": number, "operationState": "COMPLETED"})
+        operation = {"id": number, "startTime": number, "operation": what.upper(), "operationState": "COMPLETED"}
+        self.operations.append(operation)
 
     def create_vnf_instance(self, body):
         """Make an instance."""
@@ -153,3 +155,17 @@ def test_what_is_left_of_both_versions_is_found_and_removed(tackers, tmp_path):
     assert {(one.kind, one.id) for one in found} >= {("vnf instance", "made"), ("stack", "s1"), ("vnf package", "made")}
     assert [one.id for one in heat.kept] == ["s2"]
     assert (tackers.v2.instances, tackers.v1.packages) == ({}, {})
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_instance_that_tacker_does_not_delete_is_named_with_tackers_words(tackers, tmp_path, monkeypatch):
+    """As version 1 does of one whose change of connectivity failed once: its state stays that of the failure."""
+    api, _ = made(tackers, tmp_path)
+
+    def refuse(identifier):
+        raise refused(409)
+
+    monkeypatch.setattr(tackers.v2, "delete_vnf_instance", refuse)
+    with pytest.raises(OnboardError, match="Tacker does not delete VNF instance made") as caught:
+        api.remove(VNF)
+    assert caught.value.observed.endswith("; Tacker: status 409: refused with 409")
