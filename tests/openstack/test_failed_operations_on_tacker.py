@@ -86,7 +86,7 @@ def without_hosts(connection):
 
 @pytest.fixture(name="late")
 def _late(connection):
-    """Return what makes the network that was asked for; it goes at the end."""
+    """Give what makes the network that was asked for; it goes at the end."""
     made = []
 
     def make():
