@@ -169,7 +169,8 @@ def test_a_chassis_is_read_from_its_tools():
     read = Chassis(HOST, RecordedCommands(), SOUTHBOUND).read("br-int")
     port = "9d1e3a52-7c11-4d0c-9d59-2f0a6b6d5a10"
     assert read.hostname == HOST
-    assert read.own["ovn-bridge-mappings"] == MAPPINGS
+    told = "mgmt:br-mgmt,data0:br-data0,data1:br-data1"
+    assert read.own["ovn-bridge-mappings"] == told
     assert read.for_neutron == {}
     assert {(one.name[:8], one.type, one.chassis, one.up) for one in read.bindings} == {
         ("5b0c8f10", "", "", False),
@@ -180,7 +181,7 @@ def test_a_chassis_is_read_from_its_tools():
     assert read.patches == ("provnet-data0",)
     assert (min(read.flows), read.flows[0]) == (0, 4)
     assert read.entered == ("patch-br-int-to-provnet-data0", "vhu9d1e3a52-7c")
-    states = {one.topic: one.state for one in chassis.check(read, HOST, MAPPINGS)}
+    states = {one.topic: one.state for one in chassis.check(read, HOST, told)}
     assert states == {
         f"{HOST}: chassis": State.ABSENT,  # nobody has written down what Neutron reads
         f"{HOST}: port bindings": State.PRESENT,
