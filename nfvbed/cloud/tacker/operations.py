@@ -57,10 +57,10 @@ class Operations:
         with asking(f"the operations of VNF instance {self._instance}"):
             wait("settle", lambda: not self._in(*_GOING_ON))
             found, known = self._in(_FAILED_TEMP), self.all()
-        if not found:
-            states = ", ".join(f"{one['operation']} {one['operationState']}" for one in known) or "there are none"
-            raise OnboardError(f"no operation of VNF instance {self._instance} is {_FAILED_TEMP}", observed=states)
-        return found[-1]
+            if found:
+                return dict(self._tacker.show_vnf_lcm_op_occs(found[-1]["id"]))  # lists leave errors out
+        states = ", ".join(f"{one['operation']} {one['operationState']}" for one in known) or "there are none"
+        raise OnboardError(f"no operation of VNF instance {self._instance} is {_FAILED_TEMP}", observed=states)
 
     def retry(self) -> None:
         """Have Tacker do the failed operation once more, from the point at which it failed, and wait.
@@ -98,8 +98,11 @@ class Operations:
             ) from None
 
     def _again(self, failed: dict[str, Any], what: str, wanted: str) -> None:
-        """Wait for the second end of an operation: it has been in another state, or in this one since a later time."""
-        entered = failed.get("stateEnteredTime")
+        """Wait for the second end of an operation.
+
+        It has begun again when it is in another state, in this one since a later time, or has failed by another error.
+        """
+        entered, why = failed.get("stateEnteredTime"), error(failed)
         begun = False
 
         def is_later(one: dict[str, Any]) -> bool:
@@ -107,6 +110,7 @@ class Operations:
             if one["id"] != failed["id"]:
                 return False
             begun |= one.get("stateEnteredTime") != entered or one["operationState"] != _FAILED_TEMP
+            begun = begun or error(self._tacker.show_vnf_lcm_op_occs(one["id"])) != why
             return begun
 
         try:

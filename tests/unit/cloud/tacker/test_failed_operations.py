@@ -120,6 +120,18 @@ def test_a_rollback_that_was_seen_to_go_on_has_ended_whatever_time_tacker_keeps(
     assert (list(states), caught.value.observed) == ([], "Tacker: Unable to find network")
 
 
+def test_a_rollback_that_was_refused_between_two_looks_is_known_by_its_error(monkeypatch):
+    """As version 2 does of a heal: it takes the request, fails it at once, and keeps the time."""
+    tacker = FailingTacker("HEAL", TABLE["v2"]["HEAL"])
+    operation = tacker.operations[0]
+    operation["error"] = {"status": 500, "detail": "No valid host was found"}
+    said = TABLE["v2"]["HEAL"]["rollback"]
+    error = {"status": said["status"], "detail": said["refused"]}
+    monkeypatch.setattr(tacker, "rollback_vnf_instance", lambda identifier: operation.update(error=error))
+    with pytest.raises(UnsupportedError, match="does not roll back HEAL"):
+        Operations(tacker, "i1").rollback()
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_retry_of_which_tacker_keeps_the_first_time_is_not_said_to_have_not_begun(monkeypatch):
     """A change of connectivity to a network that is not there fails again at once, and its time stays as it was."""
