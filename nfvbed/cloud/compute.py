@@ -48,7 +48,7 @@ class Compute(ABC):
         return None
 
     no_made_networks: str = ""
-    """Why Neutron binds no port there of a network that is made with a VNF; empty: it does."""
+    """Why no frames go there over a network that is made with a VNF; empty: they do."""
     hidden: str = ""
     """Why nothing is read of its switch, cores and guests; empty: it is read."""
 

@@ -17,7 +17,7 @@ NORTHD = "ovn-northd"
 _NORTHBOUND_PORT, _SOUTHBOUND_PORT = 6641, 6642
 NORTHBOUND = f"tcp:{LOOPBACK}:{_NORTHBOUND_PORT}"
 SOUTHBOUND = f"tcp:{LOOPBACK}:{_SOUTHBOUND_PORT}"
-PHYSICAL_NETWORKS = ("mgmt", "data0", "data1", "tenant")
+PHYSICAL_NETWORKS = ("mgmt", "data0", "data1")
 MAPPINGS = ",".join(f"{name}:{BRIDGES[name]}" for name in PHYSICAL_NETWORKS)
 _RUN = "/run/ovn"
 
