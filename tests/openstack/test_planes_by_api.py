@@ -15,8 +15,7 @@ VPP = pytest.param("vpp", marks=with_vpp)
 SITES = {"legacy": "devcloud", "sol": "devcloud-sol"}
 
 
-@pytest.mark.drives("vloop", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", "ovn"], ["sol"])
-@pytest.mark.drives("vloop", ["vpp"], ["sol"], run=False)
+@pytest.mark.drives("vloop", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", "ovn", "vpp"], ["sol"])
 @pytest.mark.parametrize("plane", ["ovs-dpdk", "linux-bridge", "ovs-afxdp", "ovn", VPP])
 def test_vloop_from_a_package_forwards(plane):
     ok("onboard", "vloop", "--variant", plane, "--site", SITES["sol"], *VNF)
@@ -29,9 +28,8 @@ def test_vloop_from_a_package_forwards(plane):
 
 
 @pytest.mark.drives("vepc", ["ovs-afxdp"], ["legacy", "sol"])
-@pytest.mark.drives("vepc", ["vpp"], ["legacy", "sol"], run=False)
 @pytest.mark.parametrize("api", SITES)
-@pytest.mark.parametrize("plane", ["ovs-afxdp", VPP])
+@pytest.mark.parametrize("plane", ["ovs-afxdp"])
 def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
     vnf = onboarded("vepc", plane, site=SITES[api])
     try:
@@ -42,7 +40,7 @@ def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
 
 
 @pytest.mark.drives(
-    "vepc", ["linux-bridge", "macvtap"], ["legacy", "sol"], remark="`unsupported`: no VLANs of tenants there"
+    "vepc", ["linux-bridge", "macvtap", "vpp"], ["legacy", "sol"], remark="`unsupported`: no VLANs of tenants there"
 )
 @pytest.mark.drives("vepc", ["ovn"], ["legacy", "sol"], remark="`unsupported`: its ports ask for a security group")
 @pytest.mark.parametrize("api", SITES)
@@ -51,6 +49,7 @@ def test_the_mobile_core_attaches_a_ue_and_carries_its_pings(plane, api):
     [
         ("linux-bridge", "VLANs of the physical network tenant"),
         ("macvtap", "VLANs of the physical network tenant"),
+        pytest.param("vpp", "VLANs of the physical network tenant", marks=with_vpp),
         ("ovn", "OVN drops all IP that no security group allows"),
     ],
 )

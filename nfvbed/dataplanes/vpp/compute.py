@@ -50,6 +50,7 @@ class VppCompute(OwnNodeCompute):
     dataplane = "vpp"
     kind = KIND
     vnf_port_kind = PortKind.VHOST_USER
+    no_made_networks = "they are VLANs of the physical network tenant, and VPP has no interface to it there"
 
     def __init__(self, cloud: DevCloud) -> None:
         super().__init__(cloud)
