@@ -132,6 +132,27 @@ def test_a_rollback_that_was_refused_between_two_looks_is_known_by_its_error(mon
         Operations(tacker, "i1").rollback()
 
 
+def test_an_error_that_tacker_writes_late_is_not_taken_for_that_of_a_retry(monkeypatch):
+    """Version 1 writes an operation's state first: it was asked for between the two."""
+    tacker = FailingTacker("CHANGE_EXT_CONN", TABLE["v1"]["CHANGE_EXT_CONN"])
+    operation, listed = tacker.operations[0], tacker.list_vnf_lcm_op_occs
+    states = iter(("FAILED_TEMP", "FAILED_TEMP", "PROCESSING", "COMPLETED"))
+
+    def later(filter):
+        if tacker.asked:
+            operation["operationState"] = next(states)
+        return listed(filter)
+
+    def retried(identifier):
+        tacker.asked.append(identifier)
+        operation["error"] = {"status": 500, "detail": "Unable to find network"}
+
+    monkeypatch.setattr(tacker, "retry_vnf_instance", retried)
+    monkeypatch.setattr(tacker, "list_vnf_lcm_op_occs", later)
+    Operations(tacker, "i1").retry()
+    assert (list(states), operation["operationState"]) == ([], "COMPLETED")
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_retry_of_which_tacker_keeps_the_first_time_is_not_said_to_have_not_begun(monkeypatch):
     """A change of connectivity to a network that is not there fails again at once, and its time stays as it was."""
