@@ -8,6 +8,7 @@ import hypothesis
 import pytest
 from sqlalchemy import Connection, inspect
 
+from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.host.ledger import hostlock, places
 from nfvbed.host.workspace import trialsign, workspace
 from nfvbed.store import connect, migrate
@@ -62,6 +63,14 @@ def _nothing_is_deployed_here() -> None:
 
     made = workspace.make_run_directory
     workspace.make_run_directory = hostlock.make_run_directory = make
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_cloud_runs_here() -> Iterator[None]:
+    """A devcloud of this checkout is another's: what would fit on it is asked of one that is stopped."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DevCloud, "find_node", lambda cloud: None)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")
