@@ -1,6 +1,7 @@
 """The work of a start's stages in the controller: from an empty node to services that answer."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from nfvbed.cloud.devcloud import identity, rest
 from nfvbed.cloud.devcloud.nodes.channel import Channel, Command
@@ -165,11 +166,17 @@ class BringUp:
         self._processes.check_all_alive()
 
     def _missing_agents(self) -> str:
-        for name in ("neutron-openvswitch-agent", "neutron-dhcp-agent"):
+        for name in (_AGENT, "neutron-dhcp-agent"):
             self._processes.check_alive(name)
         agents = self.api.get("neutron", "/v2.0/agents")["agents"]
-        alive = {one["binary"] for one in agents if one["alive"] and one["host"] == CONTROLLER}
-        return ", ".join(sorted({"neutron-openvswitch-agent", "neutron-dhcp-agent"} - alive))
+        alive = {one["binary"] for one in agents if one["alive"] and one["host"] == CONTROLLER and self._reports(one)}
+        return ", ".join(sorted({_AGENT, "neutron-dhcp-agent"} - alive))
+
+    def _reports(self, agent: dict[str, Any]) -> bool:
+        """Return whether an agent has reported since it was started as it is now: Neutron binds ports by that."""
+        if agent["binary"] != _AGENT or not self._settings.port_chains:
+            return True
+        return "vxlan" in agent["configurations"].get("tunnel_types", ())
 
     def _missing_compute(self) -> str:
         self._processes.check_alive("nova-compute")
