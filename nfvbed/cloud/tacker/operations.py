@@ -58,7 +58,9 @@ class Operations:
             wait("settle", lambda: not self._in(*_GOING_ON))
             found, known = self._in(_FAILED_TEMP), self.all()
             if found:
-                return dict(self._tacker.show_vnf_lcm_op_occs(found[-1]["id"]))  # lists leave errors out
+                # Lists leave errors out; what is shown has times in another form.
+                shown = self._tacker.show_vnf_lcm_op_occs(found[-1]["id"])
+                return {**found[-1], "error": shown.get("error")}
         states = ", ".join(f"{one['operation']} {one['operationState']}" for one in known) or "there are none"
         raise OnboardError(f"no operation of VNF instance {self._instance} is {_FAILED_TEMP}", observed=states)
 

@@ -85,8 +85,10 @@ class FakeTacker:
         return [{key: one[key] for key in one if key != "error"} for one in self.operations]
 
     def show_vnf_lcm_op_occs(self, identifier):
-        """Return an operation with its error."""
-        return next(dict(one) for one in self.operations if one["id"] == identifier)
+        """Return an operation with its error; times are in another form than where they are listed, as with Tacker."""
+        found = next(dict(one) for one in self.operations if one["id"] == identifier)
+        times = {key: f"{found[key]}+00:00" for key in ("startTime", "stateEnteredTime") if key in found}
+        return found | times
 
     def cancel_vnf_instance(self, identifier, body):
         """Cancel an operation, as Tacker does when a minute has passed."""
