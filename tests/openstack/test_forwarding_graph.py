@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud import enable
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.tacker.connection import tacker_client
 from tests.openstack.cloud_driver import nfvbed, wait
@@ -100,7 +101,7 @@ class ChainCloud:
         return found
 
     def _counted(self, arrived=0):
-        control = f"/run/openvswitch/ovs-vswitchd.{self.run('/usr/bin/cat', '/run/openvswitch/ovs-vswitchd.pid')}.ctl"
+        control = self.run("/bin/sh", "-c", "echo /run/openvswitch/ovs-vswitchd*.ctl")
         text = self.run("/usr/bin/ovs-appctl", "-t", control, "dpif-netdev/pmd-stats-show")
         sums = [sum(map(int, re.findall(rf"{words}: (\d+)", text))) for words in ("packets received", "recirculations")]
         return Passes(arrived, *sums)
@@ -124,6 +125,7 @@ class ChainCloud:
 @pytest.fixture(scope="module", name="chain_cloud")
 def _chain_cloud(onboarding_cloud):
     """The networks stay on a cloud whose Neutron keeps networking-sfc until it is stopped; ports and VNFs go."""
+    enable.release(onboarding_cloud.api)  # instances boot on the controller, whatever an earlier test deployed
     started = nfvbed("start", "--port-chains")
     assert started.returncode == 0, started.stderr
     before = onboarding_cloud.holdings()
