@@ -36,5 +36,6 @@ def test_eight_functions_find_each_other_by_their_user_data(tmp_path):
     of_ue = [line.split()[1] for line in said["ue-enb"]]
     assert of_ue[:4] == ["functions", "S1", "attached:", "ping"], said["ue-enb"]
     assert any(line.startswith("vepc: ping carried: 10 of 10,") for line in said["ue-enb"])
+    assert any(line.startswith("vepc: tcp carried: 131072 of 131072 bytes and back in ") for line in said["ue-enb"])
     assert of_ue.count("bearer:") == 4
     assert said["ue-enb"][-1] == "vepc: bearers: 4 from 10.77.2.20 to 10.77.2.11"

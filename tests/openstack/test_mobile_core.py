@@ -28,7 +28,7 @@ STEPS = {
     "devcloud-sol": ("sol", ["image", "vim", "package", "create", "instantiate", "servers"]),
 }
 """API of Tacker and steps until instances are ACTIVE, by site."""
-READY = ["functions", "attach", "ping"]
+READY = ["functions", "attach", "ping", "tcp"]
 
 
 @pytest.mark.drives("vepc", ["ovs-dpdk"], ["legacy", "sol"])
@@ -39,10 +39,11 @@ def test_a_ue_attaches_through_two_instances_and_its_pings_are_carried(onboardin
     try:
         api, steps = STEPS[site]
         assert (vnf["api"], [name for name, _ in vnf["steps"]]) == (api, steps + READY)
-        functions, attached, carried = vnf["said"]
+        functions, attached, carried, sent = vnf["said"]
         assert functions.startswith("vepc: functions up: store hss pcrf sgw pgw mme after ")
         assert attached.startswith("vepc: attached: UE 10.45.")
         assert carried.startswith("vepc: ping carried: 10 of 10, after ")
+        assert sent.startswith("vepc: tcp carried: 131072 of 131072 bytes and back in ")
         secret = _secret(connection, vnf)
         lines = [line for one in vnf["instances"] for line in console.last_lines(connection, one["id"], 500)]
         assert secret not in json.dumps(vnf) + "".join(lines)

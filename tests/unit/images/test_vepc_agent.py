@@ -1,8 +1,11 @@
 """The agent of the mobile core's image: user data, keys, the functions' addresses, GTP-U."""
 
+import socket
+import threading
+
 import pytest
 from agent.refusal import Refusal
-from vepcagent import core, edge, gtpu, network, peers
+from vepcagent import core, edge, gtpu, network, peers, tcp
 from vepcagent.given import read
 from vepcagent.sims import subscribers
 
@@ -145,3 +148,41 @@ def test_an_echo_request_is_answered_with_its_number():
     assert gtpu.answered(b"\x32\x01\x00\x04\x00\x00\x00\x00\x12\x34\x00\x00")[:2] == b"\x32\x02"
     assert gtpu.answered(b"\x32\x01\x00\x04\x00\x00\x00\x00\x12\x34\x00\x00")[8:10] == b"\x12\x34"
     assert gtpu.answered(gtpu.wrapped(b"packet", 7)) is None
+
+
+@pytest.fixture(name="port")
+def _port(monkeypatch):
+    """A port of the loopback device that nobody has."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+    monkeypatch.setattr(tcp, "PORT", number)
+    return number
+
+
+def test_bytes_of_a_connection_come_back_as_they_were_sent(port):
+    threading.Thread(target=tcp.serve, args=("127.0.0.1",), daemon=True).start()
+    for _ in range(2):
+        while True:
+            try:
+                same, _ = tcp.carry("127.0.0.1", 1 << 20)
+                break
+            except ConnectionRefusedError:
+                continue
+        assert same == 1 << 20
+
+
+def test_bytes_that_come_back_otherwise_are_not_carried(port):
+    def answer(listening):
+        connection, _ = listening.accept()
+        with connection:
+            first = connection.recv(100)
+            connection.sendall(first[:50] + bytes([first[50] ^ 1]) + first[51:])
+
+    with socket.create_server(("127.0.0.1", port)) as listening:
+        threading.Thread(target=answer, args=(listening,), daemon=True).start()
+        assert tcp.carry("127.0.0.1", 100)[0] == 50
+
+
+def test_the_server_and_the_ue_have_the_program_in_their_namespaces():
+    assert edge._tcp("ue", "carry", "10.77.9.2")[:4] == ["ip", "netns", "exec", "ue"]
+    assert edge._tcp("ue", "carry", "10.77.9.2")[5:] == ["-m", "vepcagent.tcp", "carry", "10.77.9.2"]

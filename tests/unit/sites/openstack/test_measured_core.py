@@ -28,6 +28,7 @@ SEED = "5eed" * 8
 PLACE = CorePlace(("left", "right"), SEED)
 SAID = [
     "vepc: ping carried: 10 of 10, after 37.4 s of the guest",
+    "vepc: tcp carried: 131072 of 131072 bytes and back in 2.1 s, after 39.6 s of the guest",
     f"{BEARER}001010000000002 10.45.0.3 3 4098",
     f"{BEARER}001010000000003 10.45.0.4 5 4099",
     f"{BEARERS}2 from 10.77.2.20 to 10.77.2.11",

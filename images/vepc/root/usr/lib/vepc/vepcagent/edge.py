@@ -1,10 +1,11 @@
 """A guest of the edge: UE and eNB, IGW and server, or those of them that the user data names.
 
-The UE attaches through its eNB, and pings the server behind the IGW through its tunnel.
+The UE attaches through its eNB, pings the server behind the IGW through its tunnel, and sends it bytes by TCP.
 """
 
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from ipaddress import IPv4Address
@@ -17,7 +18,7 @@ from nfvbed.spec.bearers import Bearer
 from nfvbed.vnfs.epc.enb import Enb
 from nfvbed.vnfs.epc.sctp import S1AP_PORT, Association
 from nfvbed.vnfs.epc.subscribers import APN, Subscriber
-from vepcagent import network
+from vepcagent import network, tcp
 from vepcagent.console import say, uptime_s
 from vepcagent.given import Given
 from vepcagent.gtpu import End, Tunnel
@@ -41,7 +42,7 @@ _LOST = re.compile(r"(\d+) packets transmitted, (\d+) packets received")
 
 
 def start(given: Given) -> None:
-    """Make the networks, attach, and ping; returns when pings were carried, and the tunnel stays.
+    """Make the networks, attach, ping and send; returns when all was carried, and the tunnel stays.
 
     Raises:
         Refusal: what is not carried, and why.
@@ -53,10 +54,10 @@ def start(given: Given) -> None:
         _connect_enb(given, cards)
     say(f"functions up: {' '.join(given.functions)} after {uptime_s():.1f} s of the guest")
     if "ue-enb" in given.functions:
-        _attach_and_ping(given)
+        _attach_and_carry(given)
 
 
-def _attach_and_ping(given: Given) -> None:
+def _attach_and_carry(given: Given) -> None:
     own, *others = subscribers(given.seed, APN)
     enb = _set_up(given)
     bearer, gateway = _attach(enb, own)
@@ -65,6 +66,7 @@ def _attach_and_ping(given: Given) -> None:
     _lead_ue(str(bearer.ue))
     end.start()
     _ping(given.setting("ue-enb.server"), end)
+    _send(given.setting("ue-enb.server"), end)
     _attach_for_generator(given, enb, others)
 
 
@@ -110,6 +112,7 @@ def _connect_server(given: Given, cards: Mapping[str, str]) -> None:
         network.ip(f"-n {_IGW} route add {given.setting('igw.ue-pool')} via {given.peer('sgi.pgw')}")
     if _SERVER in held:
         network.ip(f"-n {_SERVER} route add default via {given.at('lan', _IGW)}")
+        subprocess.Popen(_tcp(_SERVER, "serve", str(given.port("server.lan").address)), stdin=subprocess.DEVNULL)
 
 
 def _card(cards: Mapping[str, str], link: str) -> str:
@@ -176,6 +179,23 @@ def _ping(server: str, end: End) -> None:
             observed=f"into the tunnel {end.sent} packets, out of it {end.received}",
         )
     say(f"ping carried: {received} of {sent}, after {uptime_s():.1f} s of the guest")
+
+
+def _send(server: str, end: End) -> None:
+    """Send bytes by TCP from the UE's namespace to the server, which sends them back."""
+    argv = _tcp(_UE, "carry", server)
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    same, count, seconds = done.stdout.split() or ("0", str(tcp.BYTES), "0")
+    if same != count:
+        lines = done.stderr.splitlines() or [""]
+        observed = f"into the tunnel {end.sent} packets, out of it {end.received}; {lines[-1]}"
+        raise Refusal(f"tcp carried: {same} of {count} bytes and back", where=server, observed=observed)
+    took = f"{float(seconds):.1f} s"
+    say(f"tcp carried: {same} of {count} bytes and back in {took}, after {uptime_s():.1f} s of the guest")
+
+
+def _tcp(namespace: str, do: str, address: str) -> list[str]:
+    return ["ip", "netns", "exec", namespace, sys.executable, "-m", tcp.__name__, do, address]
 
 
 def _pinged(server: str, count: int) -> tuple[int, int]:
