@@ -172,7 +172,7 @@ def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, m
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api)
     found = place.onboard(core, str)
-    assert [name for name, _ in found.steps] == ["image", "create", "functions", "attach", "ping"]
+    assert [name for name, _ in found.steps] == ["image", "create", "functions", "attach", "ping", "tcp"]
     assert found.said[-1] == TCP
     assert found.instances[0].printed == TCP, "the last line that is not empty"
     place.onboard(core, str)

@@ -73,7 +73,7 @@ def test_a_package_has_them_too_and_is_another_one_for_each_deployment(image):
 
 
 def test_it_is_ready_when_the_generators_bearers_are_said():
-    assert [mark.step for mark in CORE.ready.marks] == ["functions", "attach", "ping", "bearers"]
+    assert [mark.step for mark in CORE.ready.marks] == ["functions", "attach", "ping", "tcp", "bearers"]
 
 
 def test_bearers_are_read_from_the_consoles():
@@ -86,7 +86,7 @@ def test_bearers_are_read_from_the_consoles():
 
 @pytest.mark.parametrize(
     "lines",
-    [SAID[:-1], SAID[-1:], [*SAID, f"{BEARER}001010000000004 10.45.0.5 7"], [*SAID, SAID[1]], [f"{BEARERS}x"]],
+    [SAID[:-1], SAID[-1:], [*SAID, f"{BEARER}001010000000004 10.45.0.5 7"], [*SAID, SAID[2]], [f"{BEARERS}x"]],
     ids=["no end", "no bearer", "a word less", "twice", "no address"],
 )
 def test_lines_that_are_not_as_they_must_be_are_told(lines):
