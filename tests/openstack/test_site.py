@@ -1,6 +1,7 @@
 """The site devcloud: data planes of an OpenStack measured through VNFs that Tacker has onboarded, and their life."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,18 @@ def ok(*words: str) -> str:
     done = verb(*words)
     assert done.returncode == 0, f"{words}: {done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def require_paced_load(variant: str, store: Path) -> None:
+    """Run the cloud's experiment with one variant; check that frames came, and that none was changed or came twice."""
+    words = ("--set", f"variants=[{variant}]", "--set", f"baseline={variant}", "--store", str(store), "--no-doctor")
+    ok("run", "openstack", *words)
+    run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
+    assert [(cell["variant"], cell["status"]) for cell in run["cells"]] == [(variant, "ok")]
+    for trial in run["trials"]:
+        assert all(0 < one["received"] <= one["sent"] for one in trial["directions"])
+        assert all(one["corrupted"] == one["duplicated"] == 0 for one in trial["directions"])
+        print(trial["directions"])
 
 
 @pytest.mark.path

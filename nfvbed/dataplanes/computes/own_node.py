@@ -17,6 +17,18 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 
 
+def running_node(cloud: DevCloud, host: str) -> Node:
+    """Return a compute node beside the controller.
+
+    Raises:
+        SwitchDiedError: it does not run.
+    """
+    node = cloud.find_compute(host)
+    if node is None:
+        raise SwitchDiedError(f"node {host} does not run", where=host, fix="nfvbed devcloud start starts it again")
+    return node
+
+
 class OwnNodeCompute(Compute):
     """A compute node beside the controller."""
 
@@ -33,12 +45,7 @@ class OwnNodeCompute(Compute):
 
     @property
     def _node(self) -> Node:
-        node = self._cloud.find_compute(self.host)
-        if node is None:
-            raise SwitchDiedError(
-                f"node {self.host} does not run", where=self.host, fix="nfvbed devcloud start starts it again"
-            )
-        return node
+        return running_node(self._cloud, self.host)
 
     @abstractmethod
     def try_host(self, variant: Variant) -> None:

@@ -11,6 +11,7 @@ from nfvbed.cloud.devcloud.stages import SilentProgress
 from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.dataplanes.computes import packages, refusals
 from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands
+from nfvbed.dataplanes.computes.own_node import running_node
 from nfvbed.dataplanes.computes.refusals import Others
 from nfvbed.dataplanes.ovs import nodeoptions
 from nfvbed.dataplanes.ovs.dpdk.compute import OTHERS, VERSIONS, OvsDpdkCompute
@@ -19,7 +20,7 @@ from nfvbed.dataplanes.ovs.ovn import chassis
 from nfvbed.dataplanes.ovs.ovn.chassis import Chassis
 from nfvbed.dataplanes.ovs.ovn.node import AGENT, KIND, MAPPINGS, SOUTHBOUND
 from nfvbed.dataplanes.ovs.ovn.options import OvnOptions
-from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
+from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.patience import patient
@@ -56,12 +57,7 @@ class OvnCompute(OvsDpdkCompute):
 
     @property
     def _node(self) -> Node:
-        node = self._cloud.find_compute(self.host)
-        if node is None:
-            raise SwitchDiedError(
-                f"node {self.host} does not run", where=self.host, fix="nfvbed devcloud start starts it again"
-            )
-        return node
+        return running_node(self._cloud, self.host)
 
     @property
     def _chassis(self) -> Chassis:
