@@ -102,6 +102,7 @@ class GeneratorStarter:
             ports=ports,
             core=self.arrangement.generator_core,
             queues=queues,
+            queue_size=max(port.ring_size for port in ports),
             more_cores=more_cores,
             socket_path=self.workspace.directory / f"{name}.sock",
             memory_mib=memory_mib,

@@ -11,6 +11,7 @@ from nfvbed.host.identity import this_node
 _PLACES = {
     "nfvbed-exec": "exec/nfvbed-exec",
     "nfvbed-coredistance": "coredistance/nfvbed-coredistance",
+    "nfvbed-corepace": "corepace/nfvbed-corepace",
     "nfvbed-steal": "steal/nfvbed-steal",
     "nfvgen": "nfvgen/nfvgen",
     "nfvbed-yield": "yield/nfvbed-yield.so",

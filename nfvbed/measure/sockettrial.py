@@ -10,6 +10,7 @@ from nfvbed.host.cores.procfs import read_sample
 from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.segmentcost import SystemCalls, run_ns, segment_costs, waiting
+from nfvbed.measure.settling import SETTLING
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
 from nfvbed.measure.warnings import frame_warnings, vnf_warnings
@@ -93,7 +94,7 @@ class SocketMeter:
             duration_ns=figures.duration_ns,
             latency_hdr=figures.latency_hdr,
             cpu=window.cpu,
-            switch_counters=_described(window.counters, figures),
+            switch_counters=_described(window.counters, figures) | window.pace,
             core_distance_ns=window.distance,
             engine=figures.engine,
             simulated=self._deployment.simulated,
@@ -128,6 +129,8 @@ class _Window:
         self.warnings: tuple[QualityWarning, ...] = ()
         self.counters: SwitchCounters | None = None
         self.distance: CoreDistance | None = None
+        self.pace: dict[str, Any] = {}
+        """What the record says of the cores' pace."""
         self.switch_ns = 0
         """Run time of the switch's threads that do not poll."""
         self.receiving_ns = 0
@@ -137,6 +140,7 @@ class _Window:
 
     def open(self, threads: Sequence[WorkThread]) -> None:
         """Read what is to be subtracted."""
+        self._settled = SETTLING.wait(lambda: self._site.look(self._deployment, Part.SLOWDOWNS).slowdowns)
         self._before = self._site.look(self._deployment, Part.DISTANCES, Part.COUNTERS)
         self._frames = _frames(self._ends)
         self._calls = SystemCalls.of(waiting(threads, Role.SWITCH))
@@ -155,7 +159,8 @@ class _Window:
         self._site.verify(self._deployment)
         sent, received = _frames(self._ends)
         self.frames = (sent - self._frames[0], received - self._frames[1])
-        after = self._site.look(self._deployment, Part.COUNTERS, Part.DISTANCES)
+        after = self._site.look(self._deployment, Part.COUNTERS, Part.SLOWDOWNS, Part.DISTANCES)
+        self.pace = self._settled.told(after.slowdowns)
         self.counters = difference(self._before.counters, after.counters)
         self.distance = distance(self._before.distances_ns, after.distances_ns)
         # The whole window: a tool connects and takes leave as well, and threads work for that too.
@@ -164,7 +169,7 @@ class _Window:
         self.cpu = without_hidden_work(times, threads, self.frames[1])
         # The tools' threads are not among these: who waits for a tool on its core is not robbed.
         apart = [thread for thread in threads if thread.core not in self._ends.cores.all]
-        self.warnings = account(apart, self._cpu, cpu, length_ns).warnings
+        self.warnings = account(apart, self._cpu, cpu, length_ns).warnings + self._settled.warnings(after.slowdowns)
 
 
 def _frames(ends: SocketEnds) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.sessions import open_sessions, told
+from nfvbed.measure.settling import SETTLING
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
@@ -99,6 +100,7 @@ class Measurement:
         tracked = tracker.look() if tracker is not None and task.counters else ()
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         counted = (Part.COUNTERS,) if task.counters else ()
+        settled = SETTLING.wait(lambda: site.look(deployment, Part.SLOWDOWNS).slowdowns)
         before = site.look(deployment, Part.DISTANCES, Part.THREADS, *counted)
         threads = with_sender(before.threads, self._info)
         # Cores of a simulated host are none of this machine's.
@@ -109,15 +111,16 @@ class Measurement:
         of_cores = self._watch.end()
         site.verify(deployment)
         connections = tracker.look() if tracker is not None and task.counters else ()
-        # The distance last: to measure it is work on the switch's core.
-        after = site.look(deployment, *counted, Part.DISTANCES)
+        # The cores last: to measure them is work on the switch's core.
+        after = site.look(deployment, *counted, Part.SLOWDOWNS, Part.DISTANCES)
         received = sum(d.received for d in result.directions)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
         times = without_hidden_work(cpu.times, threads, received) + self._without_thread(threads, before.threads)
         of_flows = flow_warnings(task.request, threads)
-        cpu = CpuReport(times, (*cpu.warnings, *of_cores, *of_flows, *self._of_deployment(threads)))
+        of_pace = settled.warnings(after.slowdowns)
+        cpu = CpuReport(times, (*cpu.warnings, *of_pace, *of_cores, *of_flows, *self._of_deployment(threads)))
         counters = difference(before.counters, after.counters)
-        described = _described(counters, result)
+        described = _described(counters, result) | settled.told(after.slowdowns)
         if tracker is not None and task.counters:
             described[CONNECTIONS] = {SESSIONS: task.request.sessions.value, **told(tracked, connections)}
         return TrialRecord(

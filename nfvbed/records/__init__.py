@@ -6,10 +6,12 @@ Most modules name what they need of trials and words from here; the others are n
 from nfvbed.records.drops import CounterSource as CounterSource
 from nfvbed.records.quality import QualityWarning as QualityWarning
 from nfvbed.records.trial import CONNECTIONS as CONNECTIONS
+from nfvbed.records.trial import CORE_PACE as CORE_PACE
 from nfvbed.records.trial import GENERATOR_GAPS as GENERATOR_GAPS
 from nfvbed.records.trial import NEIGHBOUR as NEIGHBOUR
 from nfvbed.records.trial import NOT_SEPARABLE as NOT_SEPARABLE
 from nfvbed.records.trial import SESSIONS as SESSIONS
+from nfvbed.records.trial import SLOWED as SLOWED
 from nfvbed.records.trial import TRIAL_FORMAT as TRIAL_FORMAT
 from nfvbed.records.trial import CellRecord as CellRecord
 from nfvbed.records.trial import ContentHash as ContentHash

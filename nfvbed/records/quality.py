@@ -21,6 +21,7 @@ class QualityWarning(StrEnum):
     CORRUPTED = "corrupted"
     UNSENT = "unsent"
     CPU_STOLEN = "cpu-stolen"
+    CORE_SLOWED = "core-slowed"
     FREQUENCY_CHANGED = "frequency-changed"
     THERMAL_THROTTLING = "thermal-throttling"
     WRONG_NUMA_NODE = "wrong-numa-node"

@@ -13,6 +13,8 @@ ThreadId = tuple[int, int]
 """(pid, tid)."""
 Distances = Mapping[tuple[int, int], float]
 """One-way cache-line time between two cores, in ns."""
+Slowdowns = Mapping[int, float]
+"""By core: the time that a fixed piece of work takes now, over the shortest that it was seen to take."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Part(StrEnum):
     THREADS = "threads"
     CPU = "cpu"
     DISTANCES = "distances_ns"
+    SLOWDOWNS = "slowdowns"
     COUNTERS = "counters"
     HOPS = "hops"
 
@@ -84,6 +87,8 @@ class Reading:
     """CPU time of these threads, or of those that were asked for."""
     distances_ns: Distances | Unavailable = NOT_ASKED
     """Between each of the switch's cores and each other core that shares the work."""
+    slowdowns: Slowdowns | Unavailable = NOT_ASKED
+    """Of the cores that share the work."""
     counters: SwitchCounters | Unavailable = NOT_ASKED
     """The switch's own."""
     hops: tuple[Hop, ...] | Unavailable = NOT_ASKED

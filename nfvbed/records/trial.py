@@ -34,6 +34,10 @@ from nfvbed.units import NS_PER_S, USUAL_MTU, FrameSize
 
 TRIAL_FORMAT = 1
 GENERATOR_GAPS = "generator_gaps"
+CORE_PACE = "core_pace"
+SLOWED = 1.15
+"""A core that takes so many times as long over a piece of work as it can is slowed; the clock of a virtual machine's
+cores alone changes by less."""
 """Among the counters of a trial: `LoopGaps`."""
 CONNECTIONS = "connections"
 """Among the counters of a trial: what the switch's connection tracking had and did."""
@@ -338,6 +342,15 @@ class TrialRecord(Record):
         return None if told is None else LoopGaps.model_validate(told)
 
     @property
+    def slowed(self) -> tuple[bool, bool] | None:
+        """Whether a core was slowed before the trial, and after it; None: the cores' pace was not measured."""
+        told = self.switch_counters.get(CORE_PACE)
+        if told is None:
+            return None
+        before, after = (max(told.get(end, {}).values(), default=1.0) >= SLOWED for end in ("before", "after"))
+        return before, after
+
+    @property
     def loss_ratio(self) -> float | None:
         """Lost over sent frames, both directions; with a surplus at least so many. None when nothing was sent."""
         sent = sum(d.sent for d in self.directions)
@@ -419,6 +432,8 @@ class GeneratorPort(Record):
     """Path of the network namespace the generator runs in."""
     queues: int = Field(default=1, ge=1, exclude_if=lambda value: value == 1)
     """Queues that the generator sends on; the other side receives on as many."""
+    ring_size: int = Field(default=1024, exclude_if=lambda value: value == 1024)
+    """Descriptors of each of its rings, where `spec` says how many."""
 
 
 class WorkThread(Record):

@@ -31,6 +31,7 @@ SHORT: Final = {
     QualityWarning.CORRUPTED: "payloads were changed: do not trust the row",
     QualityWarning.UNSENT: "frames could not be sent at their due time",
     QualityWarning.CPU_STOLEN: "measuring threads had to wait for their cores",
+    QualityWarning.CORE_SLOWED: "a core was slower than it can be, perhaps by a neighbour on its sibling hyperthread",
     QualityWarning.FREQUENCY_CHANGED: "the clock of a working core changed by more than 3 %",
     QualityWarning.THERMAL_THROTTLING: "a working core was slowed by heat",
     QualityWarning.WRONG_NUMA_NODE: "frames cross between NUMA nodes",

@@ -23,6 +23,7 @@ ASKED = {
     "flow_limit": 2000,
     "max_idle_ms": 500,
     "max_revalidator_ms": 200,
+    "rx_queue_size": 256,
 }
 SAID = (
     "EMC insertion probability changed to zero",

@@ -133,8 +133,9 @@ static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *
 	if (result < 0)
 		return result;
 	used = (int)strlen(arguments);
-	if (strncmp(port->device, "net_virtio_user", 15) == 0 &&
-		!key_value(arguments, "queue_size", value, sizeof(value)))
+	if (key_value(arguments, "queue_size", value, sizeof(value)))
+		port->descriptors = (uint16_t)strtoul(value, NULL, 10);
+	else if (strncmp(port->device, "net_virtio_user", 15) == 0)
 		snprintf(arguments + used, sizeof(arguments) - (size_t)used, "%squeue_size=%u", used ? "," : "",
 			dpdk.options.queue_size);
 	add_queues(port, arguments, sizeof(arguments));
@@ -175,6 +176,7 @@ static int probe(struct dpdk_port *port, const char *spec, struct failure *why)
 	int result = 0;
 
 	port->rx_queues = port->tx_queues = (uint16_t)dpdk.options.queues;
+	port->descriptors = (uint16_t)dpdk.options.queue_size;
 	port->pci = strncmp(spec, "pci:", 4) == 0;
 	if (port->pci)
 		snprintf(port->device, sizeof(port->device), "%s", spec + strlen("pci:"));
@@ -229,7 +231,7 @@ static void give_back_early(const struct dpdk_port *port, uint16_t descriptors, 
 
 static int configure(struct dpdk_port *port, const struct rte_eth_dev_info *info, uint16_t mtu)
 {
-	uint16_t rx = (uint16_t)dpdk.options.queue_size, tx = rx;
+	uint16_t rx = port->descriptors, tx = rx;
 	struct rte_eth_conf conf = {.rxmode.mtu = mtu};
 	struct rte_eth_txconf tx_conf = info->default_txconf;
 	int result;

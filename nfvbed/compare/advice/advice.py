@@ -66,6 +66,12 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         meaning="The measuring threads were kept waiting for their cores.",
         remedy="Stop other work on the host, isolate the cores, or measure more repetitions.",
     ),
+    QualityWarning.CORE_SLOWED: Advice(
+        meaning="Before or after a trial a core took at least 1.15 times as long over a fixed piece of work as it can: "
+        "another thread works on its sibling hyperthread (on a virtual machine a neighbour's), or its clock is lower.",
+        remedy="Leave the siblings of the working cores idle, or switch hyperthreading off; on a virtual machine take "
+        "whole cores, or more rounds. The core's times are in each trial's record (core_pace).",
+    ),
     QualityWarning.FREQUENCY_CHANGED: Advice(
         meaning="The clock of a working core changed by more than 3 %, within a trial or from one to the next.",
         remedy="Set the governor to performance and switch turbo off, then measure again.",

@@ -14,6 +14,7 @@ EXPLAINING: Final = (
     QualityWarning.THERMAL_THROTTLING,
     QualityWarning.FREQUENCY_CHANGED,
     QualityWarning.CPU_STOLEN,
+    QualityWarning.CORE_SLOWED,
     QualityWarning.CORES_SHARED,
 )
 """Warnings that make rates scatter, the plainest first."""

@@ -18,7 +18,7 @@ from math import exp, log
 from statistics import fmean
 from typing import Final
 
-from nfvbed.compare.rows.placement import MIXED
+from nfvbed.compare.rows.placement import MIXED, NOWHERE, SINGLE
 from nfvbed.compare.samples.ranks import LARGEST_LOG
 from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.verdict import Pair
@@ -47,6 +47,7 @@ class ShortTrial:
 
     rate_pps: float
     ends: tuple[str, str] | None = None
+    """The states of the host before and after it: the class, and whether a core was slowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,19 @@ def _visit(number: int, entries: Sequence[LabelledTrial], classes: Sequence[str]
         },
         trials=len(entries),
         short_trials=tuple(
-            [ShortTrial(rate_pps=float(entry.trial.forwarded_rate_pps), ends=entry.ends) for entry in entries]
+            [ShortTrial(rate_pps=float(entry.trial.forwarded_rate_pps), ends=_states(entry)) for entry in entries]
         ),
         renewed=entries[0].trial.renewed,
     )
+
+
+def _states(entry: LabelledTrial) -> tuple[str, str] | None:
+    """Return the states of the host at both ends of a trial: slowed cores make another one of each class."""
+    if entry.trial.slowed is None:
+        return entry.ends
+    ends = zip(entry.ends or (SINGLE, SINGLE), entry.trial.slowed, strict=True)
+    before, after = (f"{name}, slowed" if slowed and name != NOWHERE else name for name, slowed in ends)
+    return before, after
 
 
 def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, ...]:

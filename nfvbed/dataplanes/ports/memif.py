@@ -53,7 +53,7 @@ def generator_port(
     spec = f"{devargs(f'net_memif{index}', path, size, listens=listens)},mac={MACS[index]}"
     if queues > 1:
         spec = f"{spec},rx_queues={queues}"
-    return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.MEMIF, queues=sending)
+    return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.MEMIF, queues=sending, ring_size=size)
 
 
 def vnf_port(end: End, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> VnfPort:

@@ -58,7 +58,7 @@ def refuse_busy(path: Path) -> None:
 def server_port(index: int, path: Path, queue_size: int, queues: int = 1) -> GeneratorPort:
     """Return a generator's port that listens for a switch, with so many queue pairs."""
     spec = f"net_virtio_user{index},path={path},server=1,queue_size={queue_size},mac={MACS[index]}"
-    return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER, queues=queues)
+    return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER, queues=queues, ring_size=queue_size)
 
 
 def server_ports(paths: Sequence[Path], queue_size: int) -> tuple[GeneratorPort, ...]:

@@ -54,12 +54,21 @@ def pairs_of(arrangement: Arrangement, vnfs: Sequence[VnfHandle] = ()) -> tuple[
 
     A guest's cores are those that its vCPUs are pinned to, where they are.
     """
+    others = _others(arrangement, vnfs)
+    return tuple((one, other) for one in arrangement.switch_cores for other in others if one != other)
+
+
+def cores_of(arrangement: Arrangement, vnfs: Sequence[VnfHandle] = ()) -> tuple[int, ...]:
+    """Return the cores that share the work, each once: the switch's, the generator's and the VNFs'."""
+    return tuple(dict.fromkeys((*arrangement.switch_cores, *_others(arrangement, vnfs))))
+
+
+def _others(arrangement: Arrangement, vnfs: Sequence[VnfHandle]) -> tuple[int, ...]:
     others = [arrangement.generator_core, *arrangement.more_generator_cores]
     for vnf in vnfs:
         pinned = [t.core for t in vnf.threads if t.core is not None and t.tid != t.pid]
         others += pinned or vnf.cores
-    distinct = list(dict.fromkeys(others))
-    return tuple((one, other) for one in arrangement.switch_cores for other in distinct if one != other)
+    return tuple(dict.fromkeys(others))
 
 
 def _ask(argv: list[str]) -> str:

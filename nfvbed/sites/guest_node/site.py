@@ -8,7 +8,7 @@ from typing import Any
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.identity import NodeIdentity, this_node
 from nfvbed.records import Accelerator, Deployment, QualityWarning, WorkThread
-from nfvbed.records.readings import Distances, Unavailable
+from nfvbed.records.readings import Distances, Slowdowns, Unavailable
 from nfvbed.sites.absent import AbsentSite
 from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.sites.lab.machine import LabMachine
@@ -62,6 +62,12 @@ class GuestNodePlanes(LabPlanes):
         if self._node.accelerator is Accelerator.TCG:
             return Unavailable("emulated cores have no cache lines: their distance is the host's scheduler's")
         return super().core_distances_ns(deployment)
+
+    def core_slowdowns(self, deployment: Deployment) -> Slowdowns | Unavailable:
+        """Measure the cores' pace as the lab does, where cores are real."""
+        if self._node.accelerator is Accelerator.TCG:
+            return Unavailable("emulated cores have no pace of their own: it is the host's scheduler's")
+        return super().core_slowdowns(deployment)
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """Return the lab's warnings, and that instructions are emulated, where they are."""

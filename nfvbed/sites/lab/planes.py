@@ -15,14 +15,14 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError
-from nfvbed.host.cores import coredistance
+from nfvbed.host.cores import coredistance, corepace
 from nfvbed.host.cores.memorynodes import what_lies_apart
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.ledger.ledger import gone
 from nfvbed.host.nics import take
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, Support, SwitchCounters, WorkThread
-from nfvbed.records.readings import Distances, Unavailable
+from nfvbed.records.readings import Distances, Slowdowns, Unavailable
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.storeddeployment import StoredDeployment, find_remembered
@@ -278,6 +278,12 @@ class LabPlanes:
         if not pairs:
             return Unavailable("the switch shares its core with all others")
         return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
+
+    def core_slowdowns(self, deployment: Deployment) -> Slowdowns | Unavailable:
+        """Measure how much slower than they can be the cores of switch, generator and VNFs are."""
+        return corepace.measure(
+            coredistance.cores_of(self.host_view(deployment).arrangement, deployment.vnfs), self.machine.root
+        )
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
         """Return the data plane's connection tracker."""

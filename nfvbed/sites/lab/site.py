@@ -373,6 +373,7 @@ class LabSite(Site):
             Part.THREADS: lambda: self._work_threads(deployment),
             Part.CPU: lambda: read_cpu(self._work_threads(deployment) if threads is None else threads),
             Part.DISTANCES: lambda: planes.core_distances_ns(deployment),
+            Part.SLOWDOWNS: lambda: planes.core_slowdowns(deployment),
             Part.COUNTERS: lambda: planes.counters(deployment) or Unavailable("no switch counts on this path"),
             Part.HOPS: lambda: self._hops(deployment),
         }
