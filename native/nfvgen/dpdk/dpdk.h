@@ -31,8 +31,8 @@ struct dpdk_port {
 		       */
 	bool pci;
 	/* As many as frames are sent on, or more: */
-	uint16_t rx_queues; /* a peer with several threads may send each thread's frames on a queue of its own */
-	uint16_t tx_queues; /* a peer may take it that there are more (memif) */
+	uint16_t rx_queues;   /* a peer with several threads may send each thread's frames on a queue of its own */
+	uint16_t tx_queues;   /* a peer may take it that there are more (memif) */
 	uint16_t descriptors; /* of each ring: its argument queue_size, else --queue-size */
 	uint16_t max_frame_size_bytes;
 	uint8_t mac[6];
