@@ -147,8 +147,8 @@ static int measure_all(void)
 	unsigned started = 0;
 	int status = 0;
 
-	all.deadline_ns = now_ns() + (uint64_t)(patient(1) * (double)PATIENCE_NS);
-	for (; started < all.count && !status; started++) {
+	all.deadline_ns = now_ns() + patient(PATIENCE_NS);
+	for (; started < all.count; started++) {
 		status = start(&all.cores[started]);
 		if (status) {
 			fprintf(stderr, "nfvbed-corepace: cannot run on core %d: %s\n", all.cores[started].number,

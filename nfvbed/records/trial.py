@@ -34,11 +34,11 @@ from nfvbed.units import NS_PER_S, USUAL_MTU, FrameSize
 
 TRIAL_FORMAT = 1
 GENERATOR_GAPS = "generator_gaps"
-CORE_PACE = "core_pace"
-SLOWED = 1.15
-"""A core that takes so many times as long over a piece of work as it can is slowed; the clock of a virtual machine's
-cores alone changes by less."""
 """Among the counters of a trial: `LoopGaps`."""
+CORE_PACE = "core_pace"
+"""Among the counters of a trial: the pace of its cores at both ends, and how long it was waited for."""
+SLOWED = 1.15
+"""A core that takes so many times as long over a piece of work as it can is slowed."""
 CONNECTIONS = "connections"
 """Among the counters of a trial: what the switch's connection tracking had and did."""
 PORTS = "generator.ports"

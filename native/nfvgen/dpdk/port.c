@@ -13,11 +13,8 @@
 
 #include "dpdk.h"
 #include "first_peer.h"
-#include "patience.h"
 
 #define DEFAULT_MTU 1500
-#define CONNECT_MS 2000
-#define AGAIN_MS 50
 #define MORE_ARGUMENTS 64 /* room for those that are put in here */
 #define EARLY_BUFFERS 64  /* so many sent buffers may wait in virtio's ring to be given back */
 
@@ -258,22 +255,6 @@ static int configure(struct dpdk_port *port, const struct rte_eth_dev_info *info
 	return result;
 }
 
-/*
- * A memif connects once, when its port starts. On a busy host a switch that listened already has refused that (why is
- * not known): it is tried again for a while.
- */
-static int configure_and_connect(struct dpdk_port *port, const struct rte_eth_dev_info *info, uint16_t mtu)
-{
-	bool connects = strncmp(port->device, "net_memif", 9) == 0 && port->socket[0] == '\0';
-	int result = configure(port, info, mtu);
-
-	for (uint64_t ms = 0; result < 0 && connects && ms < patient(CONNECT_MS); ms += AGAIN_MS) {
-		usleep(AGAIN_MS * 1000);
-		result = configure(port, info, mtu);
-	}
-	return result;
-}
-
 static int open_driver(struct dpdk_port *port, const char *spec, struct failure *why)
 {
 	struct rte_eth_dev_info info;
@@ -297,7 +278,7 @@ static int open_driver(struct dpdk_port *port, const char *spec, struct failure 
 		return -EINVAL;
 	}
 	mtu = choose_mtu(port, &info);
-	result = configure_and_connect(port, &info, mtu);
+	result = configure(port, &info, mtu);
 	if (result < 0 && mtu > DEFAULT_MTU)
 		result = configure(port, &info, DEFAULT_MTU);
 	if (result < 0)

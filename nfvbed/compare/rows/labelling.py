@@ -6,7 +6,7 @@ from typing import Final
 
 from nfvbed.compare.rows.placement import MIXED, Placement, analyse
 from nfvbed.compare.rows.visits import LabelledTrial
-from nfvbed.records import Preset, QualityWarning, TrialRecord
+from nfvbed.records import Preset, TrialRecord
 
 OF_A_VISIT: Final = (Preset.MRR, Preset.PACED, Preset.COMMON)
 
@@ -26,7 +26,7 @@ def analyse_trials(trials: Sequence[tuple[str, TrialRecord]]) -> Placement:
 def _label(of: tuple[str, TrialRecord], label: str) -> str:
     """Return a trial's class; a visit's trial whose cores were slowed is in none, as if they had moved meanwhile."""
     _, trial = of
-    return MIXED if trial.preset in OF_A_VISIT and QualityWarning.CORE_SLOWED in trial.warnings else label
+    return MIXED if trial.preset in OF_A_VISIT and any(trial.slowed or ()) else label
 
 
 def label_run(trials: Sequence[TrialRecord]) -> tuple[tuple[str, ...], tuple[LabelledTrial, ...]]:
