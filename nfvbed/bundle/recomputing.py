@@ -75,7 +75,7 @@ def _counts_frames(trial: TrialRecord) -> bool:
 def _wrong_rate(trial: TrialRecord) -> str:
     """Return how a trial's rates do not follow from its counts; empty: they do. Those of a surplus are at most."""
     received = sum(way.received for way in trial.directions)
-    in_time = sum(way.received if way.received_in_time is None else way.received_in_time for way in trial.directions)
+    in_time = sum(way.in_time for way in trial.directions)
     sent = sum(way.sent for way in trial.directions)
     forwarded = {_rate(received, trial.duration_ns), _rate(in_time, trial.duration_ns)}
     if trial.has_surplus:

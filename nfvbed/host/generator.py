@@ -78,7 +78,7 @@ class GeneratorStarter:
                 found = generator.run(TrafficRequest(duration_ns=TRIAL_NS, frame_size=_MEASURED_SIZE))
         finally:
             del self._sender_cores[deployment.id]
-        return sum(direction.received for direction in found.directions) * NS_PER_S / max(1, found.duration_ns)
+        return sum(direction.in_time for direction in found.directions) * NS_PER_S / max(1, found.duration_ns)
 
     def launch(self, deployment: Deployment) -> Generator:
         """Start a generator; call its `wait_until_ready` before asking it anything.

@@ -285,9 +285,7 @@ def forwarded_rate_pps(request: TrafficRequest, result: TrafficResult) -> int:
     full at the end, and what they held is no part of what passed within the trial.
     """
     at_maximum = request.rate_pps is None and request.frames is None
-    came = (
-        d.received if d.received_in_time is None or not at_maximum else d.received_in_time for d in result.directions
-    )
+    came = (way.in_time if at_maximum else way.received for way in result.directions)
     return rate_pps(sum(came), result.duration_ns)
 
 

@@ -155,6 +155,11 @@ class DirectionCounts(Record):
             raise ValueError(f"counts that cannot be: {fault}")
         return self
 
+    @property
+    def in_time(self) -> int:
+        """Frames that came until the last one was sent; all of them where the generator did not tell them apart."""
+        return self.received if self.received_in_time is None else self.received_in_time
+
     def _fault_of_queues(self) -> str:
         """Return the first count that is not the sum of the queues'; empty: all are."""
         for name in QueueCounts.model_fields:

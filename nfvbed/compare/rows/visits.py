@@ -1,9 +1,9 @@
 """Visits and pairs: what one cell showed in one round, and the rounds that two cells share.
 
 A visit is several short trials at maximum load. Its rate is that of all of them together, whatever state the host was
-in: what was received over the time in which it was sent. Beside it are the rates of the trials that ran in one
-placement class from beginning to end, so that two visits of a round can be matched by class. The class is chosen by
-distances alone, never by rates, and so favours neither side.
+in: their forwarded rates, weighted by their durations, so that what came only in the drain is in none. Beside it are
+the rates of the trials that ran in one placement class from beginning to end, so that two visits of a round can be
+matched by class. The class is chosen by distances alone, never by rates, and so favours neither side.
 
 Visits of a round that met the host in different states are *levelled*: what each class does to each of the two
 variants is read from that variant's own trials, never from a comparison of the two, and the mean of both is taken off
@@ -23,7 +23,6 @@ from nfvbed.compare.samples.ranks import LARGEST_LOG
 from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.verdict import Pair
 from nfvbed.records import Preset, RenewedPart, Status, TrialRecord
-from nfvbed.units import NS_PER_S
 
 ALL_STATES: Final = "all"
 """In place of a placement class: every trial counts, in whatever state the host was."""
@@ -65,7 +64,7 @@ class Visit:
 
     round: int
     rate_pps: float
-    """Frames received over the duration, all trials together."""
+    """Forwarded rates of all trials, weighted by their durations."""
     by_class: dict[str, ClassVisit]
     """Nearest class first; trials within which the class changed are in none."""
     trials: int
@@ -89,7 +88,7 @@ def visits_of(trials: Sequence[LabelledTrial], classes: Sequence[str]) -> tuple[
 
 
 def _visit(number: int, entries: Sequence[LabelledTrial], classes: Sequence[str]) -> Visit:
-    received = sum([way.received for entry in entries for way in entry.trial.directions])
+    forwarded = sum([entry.trial.forwarded_rate_pps * entry.trial.duration_ns for entry in entries])
     duration_ns = sum([entry.trial.duration_ns for entry in entries])
     rates: dict[str, list[float]] = {name: [] for name in classes if name != MIXED}
     for entry in entries:
@@ -97,7 +96,7 @@ def _visit(number: int, entries: Sequence[LabelledTrial], classes: Sequence[str]
             rates[entry.label].append(float(entry.trial.forwarded_rate_pps))
     return Visit(
         round=number,
-        rate_pps=received * NS_PER_S / duration_ns if duration_ns else 0.0,
+        rate_pps=forwarded / duration_ns if duration_ns else 0.0,
         by_class={
             name: ClassVisit(trials=len(found), rate_pps=median(found)) for name, found in rates.items() if found
         },

@@ -49,6 +49,15 @@ def test_the_rate_of_a_visit_is_that_of_all_its_trials_together():
     assert list(visit.by_class) == ["near", "far"], "nearest first"
 
 
+def test_what_came_only_in_the_drain_is_in_no_rate_of_a_visit():
+    entry = trial(1, "near", 4000, duration_s=1)
+    (way,) = entry.trial.directions
+    drained = way.model_copy(update={"sent": 12_000, "received": 12_000, "received_in_time": 4000})
+    entry = replace(entry, trial=entry.trial.model_copy(update={"directions": (drained,)}))
+    (visit,) = visits_of([entry], CLASSES)
+    assert visit.rate_pps == visit.by_class["near"].rate_pps == visit.short_trials[0].rate_pps == 4000
+
+
 def test_trials_that_changed_their_class_count_in_the_rate_alone():
     (visit,) = visits_of([trial(1, "mixed", 2000), trial(1, "near", 4000)], CLASSES)
     assert visit.trials == 2 and list(visit.by_class) == ["near"]

@@ -31,7 +31,7 @@ class Sender:
 
     def run(self, request):
         each = RATES[self._cores] * request.duration_ns / NS_PER_S / 2
-        return SimpleNamespace(duration_ns=request.duration_ns, directions=[SimpleNamespace(received=each)] * 2)
+        return SimpleNamespace(duration_ns=request.duration_ns, directions=[SimpleNamespace(in_time=each)] * 2)
 
     def close(self) -> None:
         """Do nothing: no process runs."""
