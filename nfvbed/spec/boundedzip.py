@@ -23,9 +23,15 @@ DAMAGES: Final = (
 )
 """What reading a member raises that is damaged."""
 
+_MOST_END: Final = 22 + 2**16 - 1
+"""Bytes of the longest record at an archive's end, its comment included: Python from 3.13 on asks for so many."""
+
 
 class BoundedReads(io.BufferedReader):
-    """An archive's file, of which no more is read at once than its largest directory, whatever the archive says."""
+    """An archive's file, of which no more is read at once than its largest directory, whatever the archive says.
+
+    The record at its end, of 64 KiB at most, is read where directories are bounded below that, too.
+    """
 
     def __init__(self, raw: io.BytesIO | io.FileIO, most: int) -> None:
         """Begin to read.
@@ -35,7 +41,7 @@ class BoundedReads(io.BufferedReader):
             most: bytes of the largest directory; members are read in smaller pieces.
         """
         super().__init__(raw)
-        self._most = most
+        self._most = max(most, _MOST_END)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return bytes.

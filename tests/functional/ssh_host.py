@@ -52,6 +52,8 @@ AllowTcpForwarding no
 AllowStreamLocalForwarding no
 """
 """Forwarding is off, as on a hardened host: nfvbed needs none."""
+OF_CONNECTIONS = {"SshdSessionPath": "sshd-session", "SshdAuthPath": "sshd-auth"}
+"""Programs of a connection, from OpenSSH 9.8 and 10.0 on, by the option that names where each is."""
 START = """
 set -e
 mount --make-rprivate /
@@ -118,6 +120,8 @@ class HostOfItsOwn:
             f"root:*:19000:0:99999:7:::\nsshd:!:19000::::::\n{WITHOUT_RIGHTS}:*:19000:0:99999:7:::\n"
         )
         config = SSHD.format(there=THERE, port=PORT, folder=self.folder)
+        programs = {option: UNPACKED / "usr/lib/openssh" / name for option, name in OF_CONNECTIONS.items()}
+        config += "".join(f"{option} {path}\n" for option, path in programs.items() if path.exists())
         (self.folder / "sshd_config").write_text(config)
 
     def known(self, key: str) -> str:
