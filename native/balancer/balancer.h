@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define BALANCER_QUEUES 64
+#define BALANCER_QUEUES 64 /* a power of two */
 #define BALANCER_FLOWS 16384
 
 /* An entry of the flow table; its key is the flow's id. */

@@ -68,11 +68,8 @@ def test_an_account_that_sudo_refuses(far):
     with far.host(user=WITHOUT_RIGHTS) as host:
         assert host.run(["id", "-un"]).text.strip() == WITHOUT_RIGHTS
         done = host.run(["sudo", "-n", "true"], check=False)
-        # The second is how sudo says it from 1.9.16 on.
-        assert done.status == 1 and done.said in (
-            "sudo: a password is required\n",
-            "sudo: interactive authentication is required\n",
-        )
+        # Beside it some say that the name of the host is known nowhere.
+        assert done.status == 1 and done.said.endswith("sudo: a password is required\n"), done.said
 
 
 def test_a_program_that_is_not_there(host):
