@@ -40,7 +40,7 @@ YES ?=
 # What a recommendation is for: `make recommend NEED=latency`.
 NEED ?= throughput
 # What a site's targets need beside the build: a cloud on this machine is unpacked, its guests boot an image.
-FOR_SITE := $(if $(filter devcloud devcloud-sol,$(SITE)),devcloud-packages images)$(if $(filter $(RACKS),$(SITE)),kolla-ansible)$(if $(filter $(BOXES),$(SITE)), kolla-box)
+FOR_SITE := $(if $(filter devcloud devcloud-sol devcloud-pair,$(SITE)),devcloud-packages images)$(if $(filter $(RACKS),$(SITE)),kolla-ansible)$(if $(filter $(BOXES),$(SITE)), kolla-box)
 
 # Targets share the machine's cores and hugepages: never two at once, also with -j.
 .NOTPARALLEL:

@@ -47,6 +47,8 @@ class Compute(ABC):
         """Its hugepage memory for guests, or what it is started with, in MiB; None: not known from here."""
         return None
 
+    second_host: str = ""
+    """Nova's name of a second compute, joined with this one on all networks; empty: its data plane has none."""
     no_made_networks: str = ""
     """Why no frames go there over a network that is made with a VNF; empty: they do."""
     hidden: str = ""

@@ -29,8 +29,10 @@ def computes() -> dict[str, Callable[[DevCloud], Compute]]:
 
 
 def kinds() -> tuple[ComputeKind, ...]:
-    """Return the kinds of computes beside the controller."""
-    return tuple(found for one in computes().values() if (found := getattr(one, "kind", None)) is not None)
+    """Return the kinds of computes beside the controller: those of other data planes, and second ones."""
+    own = [getattr(one, "kind", None) for one in computes().values()]
+    second = [getattr(one, "second", None) for one in computes().values()]
+    return tuple(dict.fromkeys(kind for kind in (*own, *second) if kind is not None))
 
 
 def open_cloud(project_root: Path, flavors: Sequence[Flavor] = (), hugepages_mib: int = HUGEPAGES_MIB) -> DevCloud:

@@ -272,6 +272,9 @@ class DevcloudSiteSpec(OwnCloudSiteSpec, HostSiteSpec):
     Descriptors in files of your own go to v1."""
     hugepages_mib: int = Field(2048, ge=768)
     """Hugepage memory that is reserved for the cloud when it starts: 512 MiB for its switch, the rest for guests."""
+    computes: Literal[1, 2] = 1
+    """Computes of a data plane. With 2 a second one is started beside the first, joined with it on all networks, on
+    which machines of one VNF can be apart; only some data planes have one."""
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
         """Return that the cloud is started, and stays."""
@@ -279,7 +282,8 @@ class DevcloudSiteSpec(OwnCloudSiteSpec, HostSiteSpec):
             "The cloud is started where it does not run: two minutes, ten or more the very first time. It takes about "
             f"3 GiB of memory and {self.hugepages_mib} MiB of hugepages, and stays.",
             "To deploy a variant lets new instances come to its compute, and to no other; the node of that compute is "
-            "started where it has one of its own.",
+            "started where it has one of its own"
+            + (", and a second compute, which takes as much hugepage memory again." if self.computes > 1 else "."),
             f"The generator takes up to {self.generator_hugepages_mib} MiB of hugepages while something is measured.",
             "Offboard lets Tacker remove the VNFs. Destroy takes the whole cloud down, with every instance on it, once "
             "the site's name is typed.",

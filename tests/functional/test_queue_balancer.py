@@ -3,6 +3,8 @@
 import fcntl
 import os
 import struct
+from functools import reduce
+from operator import or_
 
 import pytest
 
@@ -67,11 +69,14 @@ def take_off(tap):
 def test_new_flows_go_to_idle_queues_and_a_program_that_was_taken_comes_back(tap):
     tap.start(4, OPTIONS, CORES, timed=True)
     counts = send(tap, 0.6, dict.fromkeys(range(5001, 5005), 500))
-    assert sorted(flow.queues for flow in counts.flows) == [1, 2, 4, 8], "a queue each"
     take_off(tap)
     send(tap, 1.5, {5001: 500})
     tap.check()
     totals = tap.stop()
+    # Flows whose first packets come periods apart, as from a sender that had no core, may meet on a queue and be moved.
+    used = [flow.queues for flow in counts.flows]
+    assert reduce(or_, used) == 0b1111
+    assert totals.moves or sorted(used) == [1, 2, 4, 8], used
     assert totals.attached_again >= 1 and totals.no_entry == 0
     assert totals.mapper_runs == totals.packets > 4 * 300 and totals.mapper_ns > 0
 

@@ -7,11 +7,13 @@ import pytest
 
 from nfvbed.cloud.devcloud.places import CONTROLLER
 from nfvbed.cloud.tacker import console
+from nfvbed.dataplanes.ovs.dpdk.compute import SECOND
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
 from nfvbed.records.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
+from nfvbed.store import Store
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
@@ -28,6 +30,7 @@ STEPS = {
     "devcloud-sol": ("sol", ["image", "vim", "package", "create", "instantiate", "servers"]),
 }
 """API of Tacker and steps until instances are ACTIVE, by site."""
+PAIR = "devcloud-pair"
 READY = ["functions", "attach", "ping", "tcp"]
 
 
@@ -100,6 +103,29 @@ def test_frames_of_a_generator_go_over_bearers_through_its_instance(tmp_path):
         assert all(0 < one["received"] <= one["sent"] for one in trial["directions"]), "uplink and downlink"
         assert all(one["corrupted"] == 0 for one in trial["directions"]), "each as its bearer has it"
         assert QualityWarning.EMULATED_ACCELERATOR in trial["warnings"]
+
+
+@pytest.mark.drives("vepc", ["ovs-dpdk"], ["legacy"], remark="its guests on two computes")
+def test_its_two_guests_are_on_two_computes(onboarding_cloud, connection, tmp_path):
+    before, store = onboarding_cloud.holdings(), tmp_path / "results.sqlite"
+    ok("run", "openstack-vepc", "--site", PAIR, "--store", str(store), "--no-doctor")
+    run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
+    trials = [trial for trial in run["trials"] if trial["status"] == "ok"]
+    assert trials
+    for trial in trials:
+        print([(one["sent"], one["received"], one["corrupted"]) for one in trial["directions"]])
+        assert all(0 < one["received"] <= one["sent"] for one in trial["directions"]), "uplink and downlink"
+        assert all(one["corrupted"] == 0 for one in trial["directions"]), "each as its bearer has it"
+    with Store.open(str(store), read_only=True) as opened:
+        (cell,) = opened.cells(opened.runs()[0].id)
+        rig = opened.get_blob(cell.rig_hash)
+    # Onboarding has asked Nova, and has waited for what the UE says: attached, pings carried, 128 KiB by TCP and back.
+    assert rig["vnf"]["computes"] == {"core": CONTROLLER, "edge": SECOND.host}
+    services = {one.host: one.status for one in connection.compute.services() if one.binary == "nova-compute"}
+    ok("deploy", "linux-bridge", "--site", "devcloud")
+    after = {one.host: one.status for one in connection.compute.services() if one.binary == "nova-compute"}
+    assert (services[SECOND.host], after[SECOND.host]) == ("enabled", "disabled"), "it takes no others' instances"
+    assert onboarding_cloud.holdings() | {"images": before["images"]} == before
 
 
 def _secret(connection, vnf):

@@ -9,7 +9,7 @@ from nfvbed.cloud.devcloud.places import CONTROLLER, CloudPlaces
 from nfvbed.cloud.devcloud.processes import NodeProcesses
 from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.services import libvirt, nova, openvswitch
-from nfvbed.cloud.devcloud.services.computes import MGMT, ComputeKind, OutsideSwitch
+from nfvbed.cloud.devcloud.services.computes import JOINED, MGMT, ComputeKind, OutsideSwitch
 from nfvbed.cloud.devcloud.services.openvswitch import SOCKET_MEM_MIB
 from nfvbed.cloud.devcloud.services.settings import LOOPBACK, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.cloud.devcloud.stages import Stage
@@ -89,7 +89,10 @@ class ComputeNode:
         node = self._node()
         if not access.relay_runs(self._ledger.entries, self.kind.host):
             access.start_relay_from(node, self._controller, self._ledger, self.kind.ports)
-        links.lay(node, self._controller, self._ledger)
+        if self.kind.joined:
+            links.join(node, self._controller)
+        else:
+            links.lay(node, self._controller, self._ledger)
         return ""
 
     def _start_outside(self, switch: OutsideSwitch) -> str:
@@ -111,7 +114,8 @@ class ComputeNode:
             if self.kind.switch.dpdk:
                 settings = openvswitch.dpdk_settings(SOCKET_MEM_MIB, pmd_mask)
             start_switch(node.channel, processes, settings, self.kind.switch)
-            node.channel.check(openvswitch.add_port(openvswitch.BRIDGES[MGMT], MGMT))
+            for name in (MGMT, *(JOINED if self.kind.joined else ())):
+                node.channel.check(openvswitch.add_port(openvswitch.BRIDGES[name], name))
         processes.start(libvirt.SERVICE.processes)
         processes.await_success("libvirt answers", libvirt.ping(), 60.0)
         processes.start(self.kind.processes)

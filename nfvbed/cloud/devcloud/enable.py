@@ -14,26 +14,27 @@ PREFIX = "nfvbed:"
 _BINARY = "nova-compute"
 
 
-def only(api: CloudApi, host: str) -> None:
-    """Enable one compute and disable all others; nothing to do where that is so.
+def only(api: CloudApi, *hosts: str) -> None:
+    """Enable these computes and disable all others; nothing to do where that is so.
 
     Raises:
         DeployError: Nova does not know it, or an operator has disabled it.
     """
     services = {one["host"]: one for one in _services(api)}
-    if host not in services:
+    lacking = [host for host in hosts if host not in services]
+    if lacking:
         raise DeployError(
-            f"Nova has no compute service of host {host}",
+            f"Nova has no compute service of host {lacking[0]}",
             where="os-services",
             observed=f"there are {', '.join(sorted(services)) or 'none'}",
             fix="nfvbed devcloud status says which of its processes run",
         )
-    wanted = services.pop(host)
-    if wanted["status"] != "enabled":
-        _enable(api, wanted)
+    for wanted in (services.pop(host) for host in hosts):
+        if wanted["status"] != "enabled":
+            _enable(api, wanted)
     for other, service in services.items():
         if service["status"] == "enabled":
-            rest(api, other, f"{host} is deployed")
+            rest(api, other, f"{hosts[0]} is deployed")
 
 
 def release(api: CloudApi) -> None:

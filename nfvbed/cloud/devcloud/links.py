@@ -1,5 +1,7 @@
 """The links of a compute node: pairs whose outer ends are the generator's, and one to the management network.
 
+A second compute of the controller's data plane has none to the generator: its pairs lead to the controller's bridges.
+
 They live as long as the node, whose agent needs the physical interfaces when it starts. The generator's ends are in a
 network namespace of their own, which the cloud's ledger holds: no deployment makes or removes it.
 """
@@ -11,7 +13,7 @@ from pyroute2 import IPRoute
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.places import NodePlaces
-from nfvbed.cloud.devcloud.services.computes import DATA, MGMT
+from nfvbed.cloud.devcloud.services.computes import DATA, JOINED, MGMT
 from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES
 from nfvbed.host.ledger.entries import DirectoryEntry, NetnsEntry
 from nfvbed.host.ledger.ledger import Ledger
@@ -20,6 +22,10 @@ from nfvbed.host.network.namespaces import inside
 from nfvbed.host.network.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 
 _MGMT_MACS = ("02:4e:46:56:03:00", "02:4e:46:56:03:01")
+_JOINED_MACS = {
+    name: (f"02:4e:46:56:04:{2 * number:02x}", f"02:4e:46:56:04:{2 * number + 1:02x}")
+    for number, name in enumerate((MGMT, *JOINED))
+}
 _MTU = 1500
 _LONGEST = 15
 _DIGITS = 8
@@ -47,12 +53,19 @@ def lay(node: Node, controller: Node, ledger: Ledger) -> None:
     veth.prepare(outer, GENERATOR_LINKS)
     veth.prepare(space(node), DATA)
     if MGMT not in present:
-        far = mgmt_port(node.name)
-        _make_pair(space(node), MGMT, (space(controller), far), _MGMT_MACS)
-        inside(space(node), lambda: _finish_mgmt(MGMT))
-        inside(space(controller), lambda: _finish_mgmt(far))
-        _join_mgmt(controller, far)
+        _join(node, controller, MGMT, mgmt_port(node.name), _MGMT_MACS)
     veth.wait_until_up(space(node), (*DATA, MGMT))
+
+
+def join(node: Node, controller: Node) -> None:
+    """Make the missing links of a second compute to the controller's bridges, all up."""
+    present = inside(space(node), links.all_counters)
+    if MGMT not in present:
+        _join(node, controller, MGMT, mgmt_port(node.name), _JOINED_MACS[MGMT])
+    for name in JOINED:
+        if name not in present:
+            _join(node, controller, name, f"second-{name}", _JOINED_MACS[name])
+    veth.wait_until_up(space(node), (*JOINED, MGMT))
 
 
 def mgmt_port(host: str) -> str:
@@ -89,16 +102,20 @@ def _make_pair(near_space: str, name: str, far: tuple[str, str], macs: tuple[str
     inside(near_space, lambda: links.add_veth(name, far_name, macs, far_space))
 
 
-def _finish_mgmt(name: str) -> None:
+def _join(node: Node, controller: Node, network: str, far: str, macs: tuple[str, str]) -> None:
+    """Make a link of a node to the controller's bridge of a network, both ends up."""
+    _make_pair(space(node), network, (space(controller), far), macs)
+    inside(space(node), lambda: _finish(network))
+    inside(space(controller), lambda: _finish(far))
+    # Removed first where there was one: the switch has opened a link that is gone.
+    words = ("--timeout=20", "--if-exists", "del-port", far, "--", "add-port", BRIDGES[network], far)
+    controller.channel.check(Command(("/usr/bin/ovs-vsctl", *words), timeout_s=30.0))
+
+
+def _finish(name: str) -> None:
     """Set an end up without offloads: userspace Open vSwitch takes frames as they are, with their checksums."""
     links.silence_ipv6((name,))
     with IPRoute() as route:
         route.link("set", index=route.link_lookup(ifname=name)[0], mtu=_MTU)
     links.set_features(name, {links.GRO: False} | dict.fromkeys(links.TRANSMIT_OFFLOADS, False))
     links.set_up((name,))
-
-
-def _join_mgmt(controller: Node, port: str) -> None:
-    # Removed first where there was one: the switch has opened a link that is gone.
-    words = ("--timeout=20", "--if-exists", "del-port", port, "--", "add-port", BRIDGES[MGMT], port)
-    controller.channel.check(Command(("/usr/bin/ovs-vsctl", *words), timeout_s=30.0))

@@ -29,6 +29,8 @@ from nfvbed.vnfs.epc.driver import GATEWAY, bearers_of
 BEARER, BEARERS = "vepc: bearer: ", "vepc: bearers: "
 """Beginnings of lines on a console (`images/README.md`): one bearer, and the last line when all are said."""
 _LINES = 500
+_HOSTS = "computes"
+"""Fact of a VNF, and a key of its rig: the computes of its virtual machines, where these are several."""
 
 
 def is_core(choice: VnfChoice | None) -> bool:
@@ -140,6 +142,14 @@ class MobileCore:
             observed=", ".join(one.name for one in instances) or "it has none",
         )
 
+    def hosts(self, connection: Connection, instances: Sequence[PlacedInstance]) -> dict[str, str]:
+        """Return Nova's names of the computes of its virtual machines, by the machines' names.
+
+        Raises:
+            OnboardError, UnsupportedError: Nova does not say.
+        """
+        return {name: one.host for name, one in machineplaces.by_machine(connection, instances).items()}
+
     @property
     def _between(self) -> str:
         """The name of the virtual machine that holds the machines at both ends."""
@@ -175,6 +185,13 @@ def with_bearers(handle: VnfHandle, table: BearerTable, steps: tuple[tuple[str, 
     return handle.model_copy(update={"facts": facts, "steps": (*handle.steps, *timed)})
 
 
+def with_hosts(handle: VnfHandle, hosts: Mapping[str, str]) -> VnfHandle:
+    """Return a VNF with the computes of its virtual machines, where these are several."""
+    if len(set(hosts.values())) < 2:
+        return handle
+    return handle.model_copy(update={"facts": {**handle.facts, _HOSTS: dict(sorted(hosts.items()))}})
+
+
 def path_of(handles: Sequence[VnfHandle]) -> BearerPath | None:
     """Return the bearers of frames through VNFs, with the gateway's addresses; None: the VNFs have none."""
     core = next((one for one in handles if BEARERS_FACT in one.facts), None)
@@ -189,4 +206,6 @@ def rig_of(handles: Sequence[VnfHandle]) -> dict[str, Any]:
     path = path_of(handles)
     if path is None:
         return {}
-    return {"gateway": handles[0].facts[GATEWAY], "bearers": len(path.table.bearers), "synthetic": False}
+    facts = handles[0].facts
+    hosts = {_HOSTS: facts[_HOSTS]} if _HOSTS in facts else {}
+    return {"gateway": facts[GATEWAY], "bearers": len(path.table.bearers), "synthetic": False, **hosts}

@@ -14,9 +14,10 @@ from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.services.settings import Secrets
 from nfvbed.cloud.devcloud.status import look
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
-from nfvbed.cloud.tacker import ownflavors
+from nfvbed.cloud.tacker import ownflavors, zones
 from nfvbed.cloud.tacker.connection import connect
 from nfvbed.dataplanes.devcloud import compute_of, computes
+from nfvbed.errors import UnsupportedError
 from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.flavor import Flavor
@@ -25,10 +26,15 @@ from nfvbed.vnfs.descriptors.naming import CloudNames
 
 
 class OwnCloud(Target):
-    """The devcloud of a project."""
+    """The devcloud of a project.
 
-    def __init__(self, cloud: DevCloud) -> None:
-        self._cloud = cloud
+    Args:
+        site: name of the site, for messages.
+        computes: computes of a data plane, 1 or 2.
+    """
+
+    def __init__(self, cloud: DevCloud, site: str = "", computes: int = 1) -> None:
+        self._cloud, self._site, self._computes = cloud, site, computes
 
     @property
     def folder(self) -> Path:
@@ -73,8 +79,16 @@ class OwnCloud(Target):
         ownflavors.provide(self.connection, flavor)
 
     def compute(self, variant: Variant) -> Compute:
-        """Return the compute of the variant's data plane."""
-        return compute_of(variant, self._cloud)
+        """Return the compute of the variant's data plane, the first one of two."""
+        found = compute_of(variant, self._cloud)
+        if self._computes > 1 and not found.second_host:
+            raise UnsupportedError(
+                f"{variant.name} has one compute on a devcloud",
+                where=f"computes: {self._computes} of site {self._site}",
+                observed=f"data plane {variant.options.dataplane} has no second one there",
+                fix="a site with one compute a data plane, such as devcloud",
+            )
+        return found
 
     def no_made_networks(self, variant: Variant) -> str:
         """Return why the variant's compute binds no such ports."""
@@ -84,10 +98,28 @@ class OwnCloud(Target):
         """Return the one compute that has the variant."""
         return (self.compute(variant).host,)
 
+    def computes_apart(self, variant: Variant) -> tuple[str, ...]:
+        """Return both computes, where the site has two; the second takes only machines that are asked to be there."""
+        found = self.compute(variant)
+        return (found.host, found.second_host) if self._computes > 1 else (found.host,)
+
+    def zones(self, variant: Variant) -> Mapping[str, str]:
+        """Return a zone of both computes, which are enabled then; none where there is one."""
+        hosts = self.computes_apart(variant)
+        if len(hosts) == 1:
+            return {}
+        enable.only(self._api, *hosts)
+        return zones.provide_zones(self.connection, hosts)
+
     def choose(self, compute: Compute) -> None:
-        """Disable Nova's compute services of all other computes."""
-        password = Secrets.open(self._cloud.places.secrets)("admin")
-        enable.only(CloudApi(password), compute.host)
+        """Disable Nova's compute services of all other computes; a second compute is started, and disabled, too."""
+        if self._computes > 1:
+            self._cloud.start_compute(compute.second_host, StageLines(), self._cloud.guests_mib)
+        enable.only(self._api, compute.host)
+
+    @property
+    def _api(self) -> CloudApi:
+        return CloudApi(Secrets.open(self._cloud.places.secrets)("admin"))
 
     def stop(self) -> bool:
         """Take the whole cloud down."""

@@ -62,7 +62,7 @@ def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
     """Open the site of a file; nothing is changed yet, and no cloud is started."""
     project = open_project(root)
     flavors = [project.load_flavor(name) for name in project.flavor_names]
-    target = OwnCloud(open_cloud(root, flavors, spec.hugepages_mib))
+    target = OwnCloud(open_cloud(root, flavors, spec.hugepages_mib), spec.name, spec.computes)
     provider = TackerVnfs(spec.name, spec.onboarding, target, root)
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 

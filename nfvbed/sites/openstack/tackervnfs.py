@@ -39,7 +39,7 @@ from nfvbed.vnfs.descriptors import epa, requestedresources
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.check import CheckContext, check
-from nfvbed.vnfs.descriptors.machines.placing import spread
+from nfvbed.vnfs.descriptors.machines.placing import require_placed, spread
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 _log = logging.getLogger(__name__)
@@ -201,7 +201,7 @@ class TackerVnfs(VnfProvider):
 
     def _zones_of_core(self, variant: Variant, core: mobilecore.MobileCore) -> dict[str, str]:
         """Return the zones of a core's virtual machines; none where its groups do not fit the site's computes."""
-        groups, computes = core.flavour.placement, self._target.computes_of(variant)
+        groups, computes = core.flavour.placement, self._target.computes_apart(variant)
         try:
             wanted = spread(groups, computes, core.flavour.name)
         except UnsupportedError:
@@ -226,10 +226,13 @@ class TackerVnfs(VnfProvider):
             vnf = self._api.onboard(request, _say)
             marked = Consoles(target.connection, vnf.instances).wait(core.ready, choice.vnf.name, _say)
         table = core.table(mobilecore.lines_of(target.connection, vnf.instances))
+        hosts = core.hosts(target.connection, vnf.instances)
+        if place.zones:
+            require_placed(core.flavour.placement, {}, hosts, choice.vnf.name)
         between = core.between(target.connection, vnf.instances)
         found = replace(vnf, instances=(between,))
         handle = vnfs.handle(0, found, choice, live.compute.vnf_port_kind, target.accelerator)
-        return mobilecore.with_bearers(handle, table, marked.steps)
+        return mobilecore.with_hosts(mobilecore.with_bearers(handle, table, marked.steps), hosts)
 
     def heal(self, owner: str, wanted: CloudRequest, place: int, dead: VnfHandle) -> VnfHandle:
         """Make the VNF's instance again, through Tacker."""

@@ -36,8 +36,14 @@ class Target(ABC):
         """Return the computes on which instances of a variant can be, by Nova's names; none: they are not known."""
         return ()
 
+    def computes_apart(self, variant: Variant) -> tuple[str, ...]:
+        """Return the computes on which machines of one VNF can be apart: also one that takes no others' instances."""
+        return self.computes_of(variant)
+
     def zones(self, variant: Variant) -> Mapping[str, str]:
-        """Return an availability zone of each compute of a variant, by its name, after making those that are missing.
+        """Return an availability zone of each compute on which machines of a variant can be apart, by its name.
+
+        Those that are missing are made.
 
         None: it has no such zones, and Nova alone decides.
 

@@ -13,6 +13,9 @@ from nfvbed.host.ledger.processes import ManagedProcess
 MGMT = "mgmt"
 DATA = ("data0", "data1")
 """Physical networks by their names in Neutron; a compute node's links to them are named so, too."""
+JOINED = (*DATA, "tenant")
+"""Physical networks beside the management network on which a second compute of a data plane is joined with the
+controller."""
 
 
 class OutsideSwitch(ABC):
@@ -52,6 +55,9 @@ class ComputeKind:
     """Switch outside the node; None: its switch is the kernel's, or one of its services."""
     switch: SwitchSetup = PLAIN
     """Setup of its Open vSwitch, where that is one of its services."""
+    joined: bool = False
+    """Whether it is the second compute of the controller's data plane: its links lead to the controller's bridges, and
+    none to the generator."""
     ports: tuple[int, ...] = ()
     """Ports of the controller's loopback that it asks, beside those of APIs and messages."""
 

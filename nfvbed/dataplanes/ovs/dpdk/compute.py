@@ -6,8 +6,11 @@ from nfvbed.cloud.compute import AddressLead, Compute
 from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.devcloud.services import libvirt, neutron, nova, openvswitch
+from nfvbed.cloud.devcloud.services.computes import ComputeKind
 from nfvbed.cloud.devcloud.services.nova import GUEST_RING_SIZE
-from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES
+from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES, SwitchSetup
+from nfvbed.cloud.devcloud.services.settings import OWN_MECHANISM
 from nfvbed.cloud.instances import DATA_NETWORKS, PlacedInstance
 from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
@@ -44,11 +47,23 @@ _PORTS = {"gen0": BRIDGES[DATA_NETWORKS[0]], "gen1": BRIDGES[DATA_NETWORKS[1]]}
 """The generator's ports with their bridges."""
 
 
+SECOND = ComputeKind(
+    "ovs-dpdk-2",
+    "neutron-openvswitch-agent",
+    (openvswitch.SERVICE, libvirt.SERVICE, nova.COMPUTE, neutron.agent("openvswitch")),
+    OWN_MECHANISM,
+    switch=SwitchSetup(dpdk=True),
+    joined=True,
+)
+
+
 class OvsDpdkCompute(Compute):
-    """Open vSwitch of the controller."""
+    """Open vSwitch of the controller; where a site has two computes, that of the second one is joined with it."""
 
     dataplane = "ovs-dpdk"
     host = CONTROLLER
+    second: ComputeKind | None = SECOND
+    second_host = SECOND.host
     vnf_port_kind = PortKind.VHOST_USER
     options: type[DpdkDatapathOptions] = OvsDpdkOptions
 

@@ -48,6 +48,8 @@ class OvnCompute(OvsDpdkCompute):
 
     dataplane = "ovn"
     kind = KIND
+    second = None
+    second_host = ""
     host = KIND.host
     options = OvnOptions
     no_made_networks = (

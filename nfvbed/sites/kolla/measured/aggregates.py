@@ -1,20 +1,17 @@
-"""Host aggregates of Nova's by which instances come to the computes of one variant, or to one compute.
+"""Host aggregates of Nova's by which instances come to the computes of one variant.
 
 All of nfvbed's flavors ask for a property that one aggregate has at a time: that of the variant that is measured. No
 descriptor names a host, and other flavors' instances go where they went before.
 
-Machines of one VNF that are to be on certain computes are asked for by availability zones, each of one compute: a
-zone is what descriptors and Heat can name, and Nova's scheduler still looks for room, cores and pages there.
+Machines of one VNF that are to be on certain computes are asked for by availability zones (`cloud/tacker/zones.py`).
 """
 
 import logging
-from collections.abc import Sequence
 from typing import Any
 
 from openstack.connection import Connection
 
 from nfvbed.cloud.tacker.connection import asking
-from nfvbed.errors import OnboardError
 from nfvbed.sites.kolla.pinning import Pinning
 
 PROPERTY = "nfvbed_takes_instances"
@@ -46,40 +43,6 @@ def provide(connection: Connection, pinning: Pinning) -> None:
                 connection.compute.remove_host_from_aggregate(one, host)
             for host in sorted(wanted - has):
                 connection.compute.add_host_to_aggregate(one, host)
-
-
-def zone_of(compute: str) -> str:
-    """Return the name of a compute's own availability zone, and of its aggregate."""
-    return f"nfvbed-on-{compute}"
-
-
-def provide_zones(connection: Connection, computes: Sequence[str]) -> dict[str, str]:
-    """Make an availability zone for each compute where it is missing, and return them by compute; idempotent.
-
-    Nova gives a compute with instances no other zone: so they are made before the first instance that asks for one.
-
-    Raises:
-        OnboardError, UnsupportedError: the cloud refuses it.
-    """
-    with asking("host aggregates"):
-        found = {one.name: one for one in connection.compute.aggregates()}
-    for compute in computes:
-        name = zone_of(compute)
-        try:
-            with asking(f"availability zone {name}"):
-                if name not in found:
-                    _log.info("making availability zone %s", name)
-                one = found.get(name) or connection.compute.create_aggregate(name=name, availability_zone=name)
-                if compute not in (one.hosts or ()):
-                    connection.compute.add_host_to_aggregate(one, compute)
-        except OnboardError as failure:
-            raise OnboardError(
-                f"compute {compute} cannot be given an availability zone of its own",
-                where=name,
-                observed=failure.observed,
-                fix="remove the instances that are on it, or the zone that it is in (openstack aggregate list --long)",
-            ) from None
-    return {compute: zone_of(compute) for compute in computes}
 
 
 def choose(connection: Connection, pinning: Pinning, variant: str) -> None:

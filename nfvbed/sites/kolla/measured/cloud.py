@@ -10,7 +10,7 @@ from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
-from nfvbed.cloud.tacker import ownflavors
+from nfvbed.cloud.tacker import ownflavors, zones
 from nfvbed.cloud.tacker.connection import asking, connect
 from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
@@ -176,7 +176,7 @@ class RackCloud(ExistingCloud):
 
     def zones(self, variant: Variant) -> Mapping[str, str]:
         """Return a zone of each compute that has the variant, after making those that are missing."""
-        return aggregates.provide_zones(self.connection, self.computes_of(variant))
+        return zones.provide_zones(self.connection, self.computes_of(variant))
 
     def host_of(self, one: PlacedInstance) -> str:
         """Return the compute that an instance is on now; empty: Nova has no such instance.

@@ -36,6 +36,14 @@ def test_one_is_enabled_and_the_others_say_why_not():
     assert nova.asked == ["enable", "disable-log-reason", "disable-log-reason"]
 
 
+def test_two_are_enabled_where_machines_are_to_be_apart():
+    nova = Nova(controller=None, second="nfvbed: controller is deployed", macvtap=None)
+    enable.only(nova, "controller", "second")
+    assert nova.reasons == {"controller": None, "second": None, "macvtap": "nfvbed: controller is deployed"}
+    enable.only(nova, "controller")
+    assert nova.reasons["second"] == "nfvbed: controller is deployed"
+
+
 def test_nothing_is_asked_for_what_is_so():
     nova = Nova(controller=None, linux_bridge="nfvbed: controller is deployed")
     enable.only(nova, "controller")

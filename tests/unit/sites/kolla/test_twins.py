@@ -8,6 +8,7 @@ from openstack.exceptions import ConflictException
 
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker import zones
 from nfvbed.errors import ConfigurationError, DeployError, OnboardError, UnsupportedError
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -213,7 +214,7 @@ def test_a_rig_names_what_a_compute_is_and_not_which(root, alike):
 def test_each_compute_gets_a_zone_of_its_own_once(root):
     nova = Aggregates()
     for _ in range(2):
-        assert aggregates.provide_zones(nova, ("compute1", "compute2")) == {
+        assert zones.provide_zones(nova, ("compute1", "compute2")) == {
             "compute1": "nfvbed-on-compute1",
             "compute2": "nfvbed-on-compute2",
         }
@@ -233,5 +234,5 @@ def test_a_compute_that_nova_gives_no_other_zone():
             raise ConflictException("One or more hosts contain instances in this zone")
 
     with pytest.raises(OnboardError, match="compute compute1 cannot be given an availability zone") as error:
-        aggregates.provide_zones(Refusing(), ("compute1",))
+        zones.provide_zones(Refusing(), ("compute1",))
     assert "contain instances" in error.value.observed and "remove the instances" in error.value.fix

@@ -115,6 +115,15 @@ def test_frames_go_over_its_bearers_and_results_name_its_gateway():
     assert len(path.table.bearers) == 2
     assert mobilecore.rig_of((core,)) == {"gateway": "nextepc", "bearers": 2, "synthetic": False}
     assert core.steps[-1] == ("onboard.vnf1.bearers", 5)
+    assert mobilecore.with_hosts(core, {"core": "controller", "edge": "controller"}) is core
+    apart = mobilecore.with_hosts(core, {"edge": "second", "core": "controller"})
+    assert mobilecore.rig_of((apart,))["computes"] == {"core": "controller", "edge": "second"}
+
+
+def test_its_machines_are_where_nova_has_put_them():
+    connection = SimpleNamespace(compute=SimpleNamespace(get_server=lambda one: user_data(one.removeprefix("id of "))))
+    instances = (replace(INSTANCES[0], host="second"), INSTANCES[1])
+    assert CORE.hosts(connection, instances) == {"edge": "second", "core": "controller"}
 
 
 def test_it_is_in_no_other_topology():
