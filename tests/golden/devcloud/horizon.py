@@ -18,4 +18,4 @@ COMPRESS_OFFLINE = True
 NFVBED_URL = "http://127.0.0.1:8080"
 NFVBED_SOCKET = "/run/nfvbed/dashboard.socket"
 NFVBED_TIMEOUT_S = 10
-NFVBED_SITES = ["devcloud", "devcloud-sol"]
+NFVBED_SITES = ["devcloud", "devcloud-sol", "devcloud-pair"]
