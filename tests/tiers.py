@@ -47,7 +47,7 @@ TWO_LANES = () if IN_TURN else ("functional",)
 """Tiers whose tests with the mark `beside` run at the same time as their others, in a second lane."""
 FOLDERS = {
     "vepc": ("functional",),
-    "slow": ("image", "functional"),
+    "slow": ("image", "functional", "unit"),
     "dashboard": ("browser", "unit/dashboard", "functional"),
     "dashboard-path": ("functional",),
     "openstack-path": ("openstack",),

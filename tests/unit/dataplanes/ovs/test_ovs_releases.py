@@ -1,6 +1,7 @@
 """What nfvbed asks of an Open vSwitch, beside what released ones have and answer."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -21,6 +22,7 @@ LACKED = {pmd.STATISTICS: {"4.0.0"}, "fdb/add": {"2.15.0"}}
 switch alone, whose release is the suite's, 3.1 or later."""
 
 
+@functools.cache
 def asked_commands() -> set[str]:
     """Return the commands of ovs-vswitchd that are named anywhere in the package."""
     found = {"list-commands", "version"}
