@@ -48,7 +48,7 @@ TWO_LANES = () if IN_TURN else ("functional",)
 FOLDERS = {
     "vepc": ("functional",),
     "slow": ("image", "functional", "unit"),
-    "dashboard": ("browser", "unit/dashboard", "functional"),
+    "dashboard": ("browser", "functional", "unit/dashboard"),
     "dashboard-path": ("functional",),
     "openstack-path": ("openstack",),
     "kolla-path": ("kolla",),
@@ -57,7 +57,8 @@ FOLDERS = {
     "kolla-box-all": ("kolla_box",),
     "openstack-all": ("openstack",),
 }
-"""Folders of tiers whose tests are not in a folder of their name."""
+"""Folders of tiers whose tests are not in a folder of their name; unit tests come last, as they let nothing be deployed
+on this host until their process ends."""
 CHOSEN = {
     **{"vepc": "vepc and not slow", "slow": "slow", "dashboard": "dashboard", "node": ""},
     **dict.fromkeys(("dashboard-path", "openstack-path", "kolla-path"), "path"),

@@ -189,3 +189,8 @@ def test_one_tier_has_the_tests_of_schemathesis_and_loads_it(monkeypatch, tmp_pa
     monkeypatch.setattr(tiers, "WORK", tmp_path)
     argv = tiers.Session([tier], "now")._prepare()
     assert ("no:schemathesis" in argv) == (tier != "dashboard")
+
+
+def test_unit_tests_are_the_last_of_a_tier_as_after_them_nothing_can_be_deployed_in_the_same_process():
+    for tier, folders in tiers.FOLDERS.items():
+        assert not [name for name in folders[:-1] if name.startswith("unit")], tier
