@@ -24,6 +24,8 @@ from nfvbed.report.throughput import exclusion, headline, throughput_rows
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
 
+pytestmark = pytest.mark.xdist_group("relative_searches")  # One worker makes what they share.
+
 ROOT = Path(__file__).resolve().parents[3]
 SEARCH = "tests=[{kind: mrr}, {kind: search, preset: csit-quick, relative: true}]"
 TRUTH = 1 / 1.4

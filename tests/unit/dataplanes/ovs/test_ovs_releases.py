@@ -15,6 +15,8 @@ from nfvbed.errors import DeployError
 from nfvbed.records.drops import DEFAULT_MEANINGS, Cause, CounterSource
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, statuses
 
+pytestmark = pytest.mark.xdist_group("ovs_releases")  # One worker makes what they share.
+
 PACKAGE = Path(nfvbed.__file__).parent
 COMMAND = re.compile(r"^(?:coverage|dpctl|dpif|dpif-netdev|fdb|memory|ofproto|revalidator|tnl|upcall)/[a-z/-]+$")
 LACKED = {pmd.STATISTICS: {"4.0.0"}, "fdb/add": {"2.15.0"}}
