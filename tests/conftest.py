@@ -1,5 +1,6 @@
 """What all tests share: the tier of a test is its folder; functional tests need root and leave nothing behind."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -23,6 +24,8 @@ WATCHED = (*DEPLOYING, "image", "browser")
 BEFORE = pytest.StashKey[footprint.Footprint]()
 LEFT = pytest.StashKey[list[str]]()
 
+CLEARS_UP_S = 120.0
+"""Time for clearing up after a test that failed: pytest-timeout looks at it no more."""
 LEFT_WITHIN_S = 30.0
 """What a process of the last tests had is gone by then: hugepages come back after the process that used them."""
 
@@ -31,6 +34,7 @@ def pytest_configure() -> None:
     """Take Ctrl-C back: what a shell starts in the background ignores it, and so would all that the tests start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()  # Until all is collected: of what that makes, nothing goes.
 
 
 def tiers_of(config: pytest.Config) -> set[str]:
@@ -48,6 +52,45 @@ def pytest_sessionstart(session):
     if tiers & set(DEPLOYING):
         _start_from_a_free_host()
     session.config.stash[BEFORE] = footprint.take()
+
+
+def pytest_collection_finish():
+    """Have the garbage collector leave alone what collecting made: it stays to the end, and was gone through again and
+    again.
+    """
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol():
+    """Give signals back what they did before a test: commands that are called in it have Ctrl-C and the end for
+    themselves.
+    """
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return (yield)
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown():
+    """Have clearing up end after a test that failed, too."""
+    if signal.getitimer(signal.ITIMER_REAL)[0]:
+        return (yield)
+    kept = signal.signal(signal.SIGALRM, _too_late)
+    signal.setitimer(signal.ITIMER_REAL, CLEARS_UP_S)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, kept)
+
+
+def _too_late(*_: object) -> None:
+    pytest.fail(f"clearing up takes more than {CLEARS_UP_S:g} s")
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

@@ -47,8 +47,8 @@ TWO_LANES = () if IN_TURN else ("functional",)
 """Tiers whose tests with the mark `beside` run at the same time as their others, in a second lane."""
 FOLDERS = {
     "vepc": ("functional",),
-    "slow": ("image", "functional"),
-    "dashboard": ("browser", "unit/dashboard", "functional"),
+    "slow": ("image", "functional", "unit"),
+    "dashboard": ("browser", "functional", "unit/dashboard"),
     "dashboard-path": ("functional",),
     "openstack-path": ("openstack",),
     "kolla-path": ("kolla",),
@@ -57,7 +57,8 @@ FOLDERS = {
     "kolla-box-all": ("kolla_box",),
     "openstack-all": ("openstack",),
 }
-"""Folders of tiers whose tests are not in a folder of their name."""
+"""Folders of tiers whose tests are not in a folder of their name; unit tests come last, as they let nothing be deployed
+on this host until their process ends."""
 CHOSEN = {
     **{"vepc": "vepc and not slow", "slow": "slow", "dashboard": "dashboard", "node": ""},
     **dict.fromkeys(("dashboard-path", "openstack-path", "kolla-path"), "path"),
@@ -67,6 +68,8 @@ CHOSEN = {
 """Which tests of a folder, by their marks."""
 OF_THE_CACHE = ("kolla-box", "kolla-box-all", "openstack-path", "openstack", "openstack-all")
 """Tiers whose clouds are made of what NFVBED_CACHE keeps. All others run without it: what tests make up is no entry."""
+WITH_SCHEMATHESIS = ("dashboard",)
+"""Tiers with tests of schemathesis; pytest would load it in all others, too, seconds of every worker."""
 ALL_OTHERS = "not dashboard and not slow and not vepc"
 TELLS_NAMES = (
     *("image", "functional", "vepc", "slow", "browser", "dashboard", "node"),
@@ -200,8 +203,7 @@ class Session:
                 before it looks at priorities (`kernel.sched_autogroup_enabled`): idle tests in the session of others
                 take half a core from a switch with a session of its own.
         """
-        # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
-        argv = [*_INTERRUPTED_WITH_THIS, *by, *self._prepare(more_than_cores=0)]
+        argv = [*_INTERRUPTED_WITH_THIS, *by, *self._prepare()]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 argv,
@@ -232,7 +234,7 @@ class Session:
             _show(log.read())
         return self._outcome(status)
 
-    def _prepare(self, more_than_cores: int = 1) -> list[str]:
+    def _prepare(self) -> list[str]:
         first = self._tiers[0]
         folders = {tier: [ROOT / "tests" / name for name in FOLDERS.get(tier, (tier,))] for tier in self._tiers}
         for tier, places in folders.items():
@@ -245,12 +247,16 @@ class Session:
         every = [str(folder) for places in folders.values() for folder in places]
         argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={self._base}", f"--junitxml={self._report}"]
         argv.append("-v" if first in TELLS_NAMES else "-q")
+        if first not in WITH_SCHEMATHESIS:
+            argv += ["-p", "no:schemathesis"]
         chosen = CHOSEN.get(first, ALL_OTHERS)
         argv += ["-m", f"{chosen} and {self._only}" if self._only else chosen]
         if first in SIDE_BY_SIDE:
             # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
             # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
-            argv += ["-n", str(len(os.sched_getaffinity(0)) + more_than_cores), "--dist", "loadgroup"]
+            argv += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
+            # A worker that ended is a fault: what began in its place would collect all tests once more.
+            argv.append("--max-worker-restart=0")
         self._began = time.monotonic()
         return argv
 

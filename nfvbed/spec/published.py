@@ -1,5 +1,6 @@
 """Tables that others published: files of the package, so that a copied store is enough to show them."""
 
+import functools
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
@@ -258,8 +259,9 @@ class Publication(SpecModel):
     """Figures of which the text at hand has no numbers: nothing is read off a picture."""
 
 
+@functools.cache
 def publications() -> tuple[Publication, ...]:
-    """Return all publications, sorted by name.
+    """Return all publications, sorted by name; they are files of the package, and are read once.
 
     Raises:
         ConfigurationError: a file is not valid.

@@ -66,6 +66,7 @@ def figures(row):
     return {quantity.name: quantity for quantity in row.quantities}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["linux-bridge", "ovs-dpdk"])
 def test_time_cycles_and_switches_of_a_packet_by_role(measured, variant):
     rows = rows_of(measured[0][variant])
@@ -83,6 +84,7 @@ def test_time_cycles_and_switches_of_a_packet_by_role(measured, variant):
     assert figures(rows["generator"])["system"].high is not None
 
 
+@pytest.mark.slow
 def test_the_bridge_works_in_the_kernel_and_the_poll_mode_thread_outside_of_it(measured):
     bridge, ovs = (figures(rows_of(measured[0][name])["switch"]) for name in ("linux-bridge", "ovs-dpdk"))
     assert bridge["user"].value == 0
@@ -94,6 +96,7 @@ def test_the_bridge_works_in_the_kernel_and_the_poll_mode_thread_outside_of_it(m
     assert "tracepoints" in str(rows_of(measured[0]["linux-bridge"])["switch"].parameters["cycles_from"])
 
 
+@pytest.mark.slow
 def test_open_vswitch_tells_of_its_threads_and_queues(measured):
     rows = rows_of(measured[0]["ovs-dpdk"])
     thread = next(row for label, row in rows.items() if label.startswith("PMD thread"))
@@ -103,6 +106,7 @@ def test_open_vswitch_tells_of_its_threads_and_queues(measured):
     assert len([label for label in rows if label.startswith("queue 0 of p")]) == 2
 
 
+@pytest.mark.slow
 def test_hardware_counters_are_counted_or_a_probe_says_why_not(measured):
     for table in measured[0].values():
         row = rows_of(table).get("hardware counters")
@@ -113,6 +117,7 @@ def test_hardware_counters_are_counted_or_a_probe_says_why_not(measured):
             assert "PMU" in row.reason
 
 
+@pytest.mark.slow
 def test_every_core_that_works_is_traced_and_nothing_of_it_is_left(measured):
     tables, trials, left = measured
     assert left == set()

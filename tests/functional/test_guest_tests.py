@@ -93,6 +93,7 @@ def _quiet_host(monkeypatch, mark):
         lock.release()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quiet_host")
 def test_guest_beside_the_path_is_counted_while_it_works():
     topology = read_topology()

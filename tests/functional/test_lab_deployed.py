@@ -18,37 +18,27 @@ def deployed(before, mark):
     return json.loads(out)
 
 
-def test_it_stays_when_nfvbed_has_ended_and_goes_with_destroy(deployed, before, mark):
+def test_it_stays_as_it_is_when_nfvbed_has_ended_and_goes_with_destroy(deployed, before, mark):
+    """Deployed again, beside another variant, and measured by a run of the same one, it is taken and left."""
     directory = Path(deployed["run_directory"])
     assert json.loads((directory / "deployment.json").read_text()) == deployed
-    assert len(snapshot(mark)["namespaces"]) == 1
-    status, out, err = run(mark, "verb", "destroy")
-    assert (status, err) == (0, "")
-    assert "linux-bridge (p2p) is taken down" in out
-    assert_back_to(before, mark)
-
-
-def test_deploying_the_same_again_changes_nothing(deployed, mark):
     now = snapshot(mark)
+    assert len(now["namespaces"]) == 1
     status, out, _ = run(mark, "verb", "deploy", "linux-bridge", "--json")
     assert status == 0
     assert json.loads(out) == deployed
-    assert snapshot(mark) == now
-
-
-def test_another_variant_is_refused_with_what_to_do(deployed, mark):
     for arguments in (["ovs-dpdk"], ["ovs-dpdk", "--dry-run"]):
         status, _, err = run(mark, "verb", "deploy", *arguments)
         assert status == 13
         assert "linux-bridge is deployed on this host" in err
         assert "nfvbed destroy" in err
-
-
-def test_a_run_of_the_same_variant_takes_it_and_leaves_it(deployed, mark):
-    now = snapshot(mark)
     status, _, err = run(mark, "once")
     assert (status, err) == (0, "")
     assert snapshot(mark) == now
+    status, out, err = run(mark, "verb", "destroy")
+    assert (status, err) == (0, "")
+    assert "linux-bridge (p2p) is taken down" in out
+    assert_back_to(before, mark)
 
 
 def test_a_switch_that_died_is_said_to_be_dead(deployed, mark):

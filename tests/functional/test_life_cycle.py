@@ -32,7 +32,10 @@ ceilings: false
 
 @pytest.mark.parametrize(
     ("variant", "forwarding", "operations"),
-    [("linux-bridge", "raw", ("heal", "respawn", "scale-out")), ("ovs-dpdk", "io", ("heal",))],
+    [
+        ("linux-bridge", "raw", ("heal", "respawn", "scale-out")),
+        pytest.param("ovs-dpdk", "io", ("heal",), marks=pytest.mark.slow),
+    ],
 )
 def test_killed_vnf_comes_back_and_frames_with_it(nfvbed, tmp_path, variant, forwarding, operations):
     experiment, store = tmp_path / "life.yml", tmp_path / "x.sqlite"

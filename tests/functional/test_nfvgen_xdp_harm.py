@@ -51,8 +51,8 @@ def test_harm_is_found(through_relay, harm, kind):
     ("version", "size", "regions"),
     [
         (4, 64, [*ETHERNET, *IPV4, *UDP_AND_PAYLOAD]),
-        (4, 129, [*ETHERNET, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")]),
-        (6, 84, [*ETHERNET, *IPV6, *UDP_AND_PAYLOAD]),
+        pytest.param(4, 129, [*ETHERNET, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")], marks=pytest.mark.slow),
+        pytest.param(6, 84, [*ETHERNET, *IPV6, *UDP_AND_PAYLOAD], marks=pytest.mark.slow),
         (6, 301, [*ETHERNET, *IPV6, *UDP_AND_PAYLOAD, (100, "corrupted"), (117, "corrupted")]),
     ],
 )

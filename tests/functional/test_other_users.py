@@ -89,7 +89,7 @@ def reached(given: dict[str, list[object]]) -> dict[str, list[str]]:
 def test_another_user_can_do_nothing_to_a_measurement(before, mark, nfvbed):
     with seen_by_all() as folder:
         experiment, store = folder / "killed.yml", folder / "results" / "results.sqlite"
-        experiment.write_text(EXPERIMENT.format(variant="ovs-dpdk"))
+        experiment.write_text(EXPERIMENT.format(variant="ovs-dpdk").replace("[64, 128]", "[64]"))
         go_on = folder / "go-on"
         arguments = (go_on, "run", experiment, "--store", store, "--no-doctor")
         measuring = nfvbed(*arguments, program=("-c", WAITS))

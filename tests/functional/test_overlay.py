@@ -19,7 +19,7 @@ from nfvbed.measure.trial import Measurement, wait_for_links
 from nfvbed.records import NOT_SEPARABLE, Preset, QualityWarning, Sessions
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
-from tests.functional.declared import PROJECT, variant, vnf
+from tests.functional.declared import PROJECT, validated, variant, vnf
 from tests.functional.disturbed import death_of, pass_all
 from tests.sample_records import RUN
 
@@ -79,10 +79,11 @@ def captured(opened):
     return frames
 
 
-def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_103000_rules(lab):
-    deployment = lab.deploy(PROJECT.load_variant("ovs-overlay-geneve"), "p2p")
+@pytest.mark.parametrize("rules", [11_000, pytest.param(103_000, marks=pytest.mark.slow)])
+def test_frames_cross_a_geneve_tunnel_with_tracked_connections_and_many_rules(lab, rules):
+    deployment = lab.deploy(validated("ovs-overlay-geneve", rules=rules), "p2p")
     hosts = watch.OverlayState.of(deployment).hosts
-    assert [host.rules for host in hosts] == [103_000, 103_000]
+    assert [host.rules for host in hosts] == [rules, rules]
     assert {"deploy.h1.rules", "deploy.h2.rules"} <= {step for step, _ in deployment.steps}
     control = set(lab.host_view(deployment).arrangement.control_cores)
     for polling in lab.work_threads(deployment):

@@ -103,6 +103,7 @@ def test_a_tap_that_is_not_there_is_told(before):
         assert workspace.close() == []
 
 
+@pytest.mark.slow
 def test_colliding_flows_are_spread_by_the_balancer_alone(before, tmp_path):
     store = tmp_path / "results.sqlite"
     measure("seed-snu-balancer", store, *SHORT)

@@ -47,7 +47,7 @@ def assert_memory_is_shared_pages_and_an_abort_is_named(site, deployment):
     [
         ("ovs-dpdk", "io", "hugepages", True),
         pytest.param("ovs-dpdk", "bridge", "default", False, marks=pytest.mark.slow),
-        ("linux-bridge-virtio", "io", "default", True),
+        pytest.param("linux-bridge-virtio", "io", "default", True, marks=pytest.mark.slow),
     ],
 )
 def test_every_frame_passes_the_guest_and_is_counted_there(site, variant, forwarding, flavor, offloads):

@@ -65,8 +65,9 @@ def test_a_bridge_that_is_a_vnf_breaks_none(site, offloads, result):
     site.destroy(deployment)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("vloop_image")
-@pytest.mark.parametrize("offloads", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.parametrize("offloads", [True, False])
 def test_raw_guest_behind_a_bridge(site, offloads):
     deployment = deployed(site, raw(VnfKind.VM, offloads))
     switch = deployment.control["switch_netns"]

@@ -45,8 +45,8 @@ tests:
   - kind: search
     preset: csit-quick
     goals:
-      - {{name: NDR, duration_sum_s: 0.25, relative_width: 0.05}}
-      - {{name: PDR, duration_sum_s: 0.25, relative_width: 0.05}}
+      - {{name: NDR, duration_sum_s: 0.1, relative_width: 0.1}}
+      - {{name: PDR, duration_sum_s: 0.1, relative_width: 0.1}}
     time_limit_s: 15
     max_load_pps: {most}
   - {{kind: latency, of: mrr, fractions: [0.1, 0.5], fixed_load_pps: 20000, duration_s: 0.3}}

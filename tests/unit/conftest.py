@@ -11,13 +11,17 @@ from sqlalchemy import Connection, inspect
 from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.host.ledger import hostlock, places
 from nfvbed.host.workspace import trialsign, workspace
+from nfvbed.spec import document
 from nfvbed.store import connect, migrate
+from nfvbed.vnfs.descriptors import imports
+from tests.parsed_once import parsed_once
 from tests.postgresql import Server
 from tests.stores import Databases, Files, Stores
 
 # How long an example takes says how busy the host is.
 hypothesis.settings.register_profile("nfvbed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("nfvbed")
+document.parse_document = imports.parse_document = parsed_once(document.parse_document)
 UPGRADE = migrate._upgrade
 """As it is without `_new_files_are_migrated_once`."""
 # One worker has the server: it is started once.

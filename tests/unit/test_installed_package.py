@@ -14,6 +14,8 @@ from nfvbed import __version__
 from nfvbed.cli.extras import EXTRA_OF
 from tests.another_user import PLACE
 
+pytestmark = pytest.mark.xdist_group("installed_package")  # One worker makes what they share.
+
 ROOT = Path(__file__).parents[2]
 WITHOUT_EXTRAS = f"""
 import sys

@@ -30,7 +30,7 @@ except KeyboardInterrupt:
     open("{work}/said", "w").write("cleared up")
 '''
 tiers.WORK = Path("{work}")
-tiers.Session._prepare = lambda self, more_than_cores=1: [sys.executable, "-c", TESTS]
+tiers.Session._prepare = lambda self: [sys.executable, "-c", TESTS]
 beside = tiers.Session(["unit"], "idle")
 {call}
 """
@@ -108,7 +108,7 @@ def test_a_clean_clone_needs_no_folder_and_tells_of_every_tier(monkeypatch, tmp_
 def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(monkeypatch, tmp_path):
     """The kernel may share cores out by session: then a policy or a nice value counts within the session alone."""
     monkeypatch.setattr(tiers, "WORK", tmp_path)
-    monkeypatch.setattr(tiers.Session, "_prepare", lambda _, more_than_cores: ["sleep", "60"])
+    monkeypatch.setattr(tiers.Session, "_prepare", lambda _: ["sleep", "60"])
     beside = tiers.Session(["unit"], "idle")
     with beside.started(["chrt", "--idle", "0"], gives_way=True):
         pid = beside._process.pid
@@ -149,3 +149,48 @@ def test_asked_for_they_run_one_after_the_other(ran, monkeypatch):
     monkeypatch.setattr(tiers, "TWO_LANES", ())
     assert tiers.main(["unit", "functional"]) == 0
     assert ran == [("unit",), ("functional",)]
+
+
+SIGNALS = """
+import os, signal, time
+import pytest
+from tests import conftest
+
+conftest.CLEARS_UP_S = 0.2
+handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+@pytest.fixture
+def hangs():
+    yield
+    time.sleep(60)
+
+def test_fails_and_hangs(hangs):
+    for number in handlers:
+        signal.signal(number, signal.SIG_IGN)
+    assert not handlers
+
+def test_after_it():
+    assert handlers == {number: signal.getsignal(number) for number in handlers}
+"""
+
+
+def test_a_test_that_fails_leaves_signals_as_they_were_and_does_not_hang_while_it_clears_up(tmp_path):
+    (tmp_path / "test_it.py").write_text(SIGNALS)
+    asked = [sys.executable, "-m", "pytest", "-p", "no:schemathesis", "-p", "tests.conftest", "--rootdir", tmp_path]
+    told = subprocess.run(
+        [*asked, tmp_path], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert "1 failed, 1 passed, 1 error" in told.stdout, told.stdout + told.stderr
+    assert "clearing up takes more than 0.2 s" in told.stdout
+
+
+@pytest.mark.parametrize("tier", tiers.TIERS)
+def test_one_tier_has_the_tests_of_schemathesis_and_loads_it(monkeypatch, tmp_path, tier):
+    monkeypatch.setattr(tiers, "WORK", tmp_path)
+    argv = tiers.Session([tier], "now")._prepare()
+    assert ("no:schemathesis" in argv) == (tier != "dashboard")
+
+
+def test_unit_tests_are_the_last_of_a_tier_as_after_them_nothing_can_be_deployed_in_the_same_process():
+    for tier, folders in tiers.FOLDERS.items():
+        assert not [name for name in folders[:-1] if name.startswith("unit")], tier

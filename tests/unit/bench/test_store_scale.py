@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 import store_scale
 from scale_rows import Filled
 from scipy import stats
@@ -19,6 +20,7 @@ def answers(page: str, ms: list[float], rss: list[int] | None = None) -> list[An
     return [Answer(page, taken, taken, 1, memory) for taken, memory in zip(ms, rss or [100] * len(ms), strict=True)]
 
 
+@pytest.mark.slow
 def test_the_smoke_asks_for_every_page(tmp_path: Path) -> None:
     raw = tmp_path / "raw.json"
     argv = [sys.executable, ROOT / "bench" / "store_scale.py", "--smoke", "--json", raw]

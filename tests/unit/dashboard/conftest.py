@@ -14,6 +14,14 @@ from tests.dashboard_runs import two_variants
 
 NOW = datetime(2026, 1, 4, 3, 4, 5, tzinfo=UTC)
 
+OF_SCHEMATHESIS = "test_dashboard_schema.py"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the tests of schemathesis out where the tier has none: their file loads it, for seconds, in each worker."""
+    without = not config.pluginmanager.hasplugin("schemathesis")
+    return True if without and collection_path.name == OF_SCHEMATHESIS else None
+
 
 @pytest.fixture(autouse=True)
 def _no_trial_of_others(monkeypatch, tmp_path_factory):

@@ -21,6 +21,8 @@ from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
 from tests.sample_results import DECOY, headline_value, of_every_kind
 from tests.stored_runs import put
 
+pytestmark = pytest.mark.xdist_group("dashboard_headlines")  # One worker makes what they share.
+
 MARKS = (QualityWarning.EMULATED_ACCELERATOR, QualityWarning.CORES_SHARED)
 STOLEN = QualityWarning.CPU_STOLEN
 

@@ -23,6 +23,8 @@ from nfvbed.host.workspace import trialsign
 from nfvbed.host.workspace.trialsign import going_trial, remove_signs_of_the_dead, trial_going, trial_is_going
 from nfvbed.store import Store
 
+pytestmark = pytest.mark.xdist_group("live")  # One worker makes what they share.
+
 ASKING = SimpleNamespace(url=SimpleNamespace(path="/runs/1/events"))
 """A request."""
 

@@ -124,7 +124,7 @@ def _plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", name="both", params=ADDED)
+@pytest.fixture(scope="module", name="both", params=["simulated", pytest.param("hidden", marks=pytest.mark.dashboard)])
 def _both(plain: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
     """The store, and a copy of it with runs that are not to change an answer."""
     path = plain.with_name(f"{request.param}.sqlite")

@@ -148,6 +148,7 @@ def asked(client: TestClient, method: str, path: str, headers: list[tuple[str, s
 FORMS = ("/jobs", "/login", "/logout", "/api/jobs/deploy")
 
 
+@pytest.mark.dashboard
 @pytest.mark.parametrize("name", NAMES)
 def test_no_value_of_a_header_is_a_fault(clients: list[TestClient], name: str):
     """Each header with each value; each value comes to each form, with some of the headers."""
@@ -173,6 +174,7 @@ def test_no_address_or_form_is_a_fault(clients: list[TestClient], method: str):
                     asked(client, method, path, [("origin", HERE), ("content-type", kind)], body)
 
 
+@pytest.mark.dashboard
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(("GET", "POST")),

@@ -116,6 +116,7 @@ def until(holds: Callable[[], bool]) -> bool:
     return True
 
 
+@pytest.mark.dashboard
 @pytest.mark.parametrize("sent", [b"", HEAD], ids=["nothing", "half-a-head"])
 @pytest.mark.parametrize("user", [0, NOBODY], ids=["same-user", "another-user"])
 def test_a_thousand_idle_connections_deny_nobody(port: int, user: int, sent: bytes):
@@ -139,6 +140,7 @@ def test_a_thousand_idle_connections_deny_nobody(port: int, user: int, sent: byt
             one.close()
 
 
+@pytest.mark.dashboard
 def test_what_does_not_arrive_or_is_not_taken_in_time_is_ended(running: Path):
     with serving(running, limits={"request_s": 3, "idle_s": 1}) as (port, _), ExitStack() as all_:
         body = b"POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 100\r\n\r\ntok"
@@ -167,6 +169,7 @@ def test_what_does_not_arrive_or_is_not_taken_in_time_is_ended(running: Path):
         assert page(port)[0] == 200
 
 
+@pytest.mark.dashboard
 def test_a_tls_handshake_that_does_not_come_is_ended(running: Path, tmp_path: Path):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
@@ -193,6 +196,7 @@ def test_a_tls_handshake_that_does_not_come_is_ended(running: Path, tmp_path: Pa
         assert all(ends(one) == b"" for one in idle)
 
 
+@pytest.mark.dashboard
 def test_a_reader_that_takes_nothing_is_ended(running: Path):
     with serving(running, limits={"answer_s": 0.5}) as (port, _), socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -219,6 +223,7 @@ def followed(port: int, path: str) -> tuple[int, socket.socket]:
     return int(head.split()[1]), one
 
 
+@pytest.mark.dashboard
 def test_sixty_pages_that_follow_a_run_leave_places_for_operators(port: int, running: Path):
     with Store.open(running, read_only=True, migrated=False) as store:
         path = f"/runs/{store.runs()[0].id}/events"
@@ -247,6 +252,7 @@ def test_sixty_pages_that_follow_a_run_leave_places_for_operators(port: int, run
     assert until(follows_again), "places come back when readers go away"
 
 
+@pytest.mark.dashboard
 def test_sixty_that_ask_at_the_same_moment_do_not_get_more(port: int, running: Path):
     with Store.open(running, read_only=True, migrated=False) as store:
         path = f"/runs/{store.runs()[0].id}/events"
@@ -263,6 +269,7 @@ def test_sixty_that_ask_at_the_same_moment_do_not_get_more(port: int, running: P
             one.close()
 
 
+@pytest.mark.dashboard
 def test_events_end_when_their_reader_signs_out(running: Path, tmp_path: Path):
     token = tmp_path / "token"
     token.write_text(TOKEN)
@@ -328,6 +335,7 @@ def taking(connections: Connections) -> Iterator[Callable[[], tuple[bool, Connec
         yield take
 
 
+@pytest.mark.dashboard
 @pytest.mark.parametrize("behind_proxy", [False, True])
 def test_the_connection_that_has_waited_longest_goes_and_none_that_is_answered(behind_proxy: bool):
     limits = Limits(connections=3, of_client=2) if behind_proxy else Limits(connections=9, of_client=3)
@@ -351,6 +359,7 @@ def test_the_connection_that_has_waited_longest_goes_and_none_that_is_answered(b
         assert len(found) == 2 and take()[0]
 
 
+@pytest.mark.dashboard
 def test_where_all_are_taken_the_greediest_client_loses_one(monkeypatch: pytest.MonkeyPatch):
     users = iter([1, 1, 1, 2, 3, 3])
     monkeypatch.setattr("nfvbed.dashboard.access.peers.user_between", lambda *_: next(users))

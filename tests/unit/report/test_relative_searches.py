@@ -8,8 +8,9 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
-from nfvbed.compare.comparison import compare
+from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.explain import explain
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import CellRole, Status
 from nfvbed.records.results import ResultKind, ResultRecord
 from nfvbed.records.selection import SIMULATED
@@ -22,6 +23,8 @@ from nfvbed.report.searchlines import exclusions_of, search_lines
 from nfvbed.report.throughput import exclusion, headline, throughput_rows
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
+
+pytestmark = pytest.mark.xdist_group("relative_searches")  # One worker makes what they share.
 
 ROOT = Path(__file__).resolve().parents[3]
 SEARCH = "tests=[{kind: mrr}, {kind: search, preset: csit-quick, relative: true}]"
@@ -38,9 +41,19 @@ def _store_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return store
 
 
-def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(store_path: str) -> None:
-    comparison = compare(load_runs(ROOT, store_path, ("latest",), simulated=True).data)
-    rows = [row for row in throughput_rows(comparison) if row.relative is not None]
+@pytest.fixture(scope="module", name="loaded")
+def _loaded(store_path: str) -> tuple[RunData, ...]:
+    """The newest run, read once for all tests."""
+    return tuple(load_runs(ROOT, store_path, ("latest",), simulated=True).data)
+
+
+@pytest.fixture(scope="module", name="compared")
+def _compared(loaded: tuple[RunData, ...]) -> Comparison:
+    return compare(loaded)
+
+
+def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(compared: Comparison) -> None:
+    rows = [row for row in throughput_rows(compared) if row.relative is not None]
     assert rows
     for row in rows:
         assert row.relative is not None
@@ -51,30 +64,29 @@ def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(store_path: 
         assert "of testpmd" in headline(row)
 
 
-def test_the_ratios_are_drawn(store_path: str) -> None:
-    drawing = relative_figure(compare(load_runs(ROOT, store_path, ("latest",), simulated=True).data))
+def test_the_ratios_are_drawn(compared: Comparison) -> None:
+    drawing = relative_figure(compared)
     assert drawing is not None and "simulated, p2p, 64 B, search, NDR: 0.7" in drawing.description
     assert "of testpmd" in str(drawing.make(checked=True))
 
 
-def test_both_searches_are_in_one_round_and_take_turns(store_path: str) -> None:
-    (data, *_) = load_runs(ROOT, store_path, ("latest",), simulated=True).data
+def test_both_searches_are_in_one_round_and_take_turns(loaded: tuple[RunData, ...]) -> None:
+    (data, *_) = loaded
     order = [(entry.round, entry.cell.startswith("reference:")) for entry in data.results]
     first = {number: [is_reference for at, is_reference in order if at == number][0] for number, _ in order}
     assert {first[number] for number in (1, 3)} == {True}
     assert first[2] is False
 
 
-def test_each_search_says_its_ratio_and_what_it_leaves_out(store_path: str) -> None:
-    data = load_runs(ROOT, store_path, ("latest",), simulated=True).data
-    found = [row for row in csv.DictReader(io.StringIO(csv_of(compare(data)))) if row["kind"] == "search"]
+def test_each_search_says_its_ratio_and_what_it_leaves_out(loaded: tuple[RunData, ...], compared: Comparison) -> None:
+    found = [row for row in csv.DictReader(io.StringIO(csv_of(compared))) if row["kind"] == "search"]
     own = [row for row in found if row["relative_to"]]
     assert {row["relative_to"].split(":")[0] for row in own} == {"reference"}
     paired = [float(row["relative_ratio"]) for row in own if row["relative_ratio"]]
-    (throughput, *_) = [row for row in throughput_rows(compare(data)) if row.relative is not None]
+    (throughput, *_) = [row for row in throughput_rows(compared) if row.relative is not None]
     assert throughput.relative is not None and set(throughput.relative.ratios) <= set(paired)
     assert all(row["excludes"].startswith("trials in which") and row["void_ratio"] for row in found)
-    explained = explain(data, own[0]["cell"])
+    explained = explain(loaded, own[0]["cell"])
     lines = search_lines(explained.searches, own[0]["cell"])
     assert [line.relative for line in lines if line.relative != wording.NOTHING]
     assert any("paired with reference:" in line.why for line in lines)
@@ -95,8 +107,8 @@ def test_trends_have_the_ratio(store_path: str) -> None:
     assert [one.value for one in ratio.measured] == pytest.approx([TRUTH, TRUTH], rel=0.03)
 
 
-def test_a_plan_pairs_what_passes_the_ports_in_the_same_way(store_path: str) -> None:
-    (data, *_) = load_runs(ROOT, store_path, ("latest",), simulated=True).data
+def test_a_plan_pairs_what_passes_the_ports_in_the_same_way(loaded: tuple[RunData, ...]) -> None:
+    (data, *_) = loaded
     roles = {cell.id: cell.role for cell in data.cells}
     for entry in data.results:
         if entry.kind is ResultKind.SEARCH:
@@ -104,8 +116,8 @@ def test_a_plan_pairs_what_passes_the_ports_in_the_same_way(store_path: str) -> 
             assert (relative_to is None) == (roles[entry.cell] is CellRole.REFERENCE)
 
 
-def test_rounds_without_two_regular_results_in_one_class_are_no_pairs(store_path: str) -> None:
-    (data, *_) = load_runs(ROOT, store_path, ("latest",), simulated=True).data
+def test_rounds_without_two_regular_results_in_one_class_are_no_pairs(loaded: tuple[RunData, ...]) -> None:
+    (data, *_) = loaded
     moved = [_in_another_class(entry) for entry in data.results]
     before, after = relative_throughputs(data.results), relative_throughputs(moved)
     for key, found in after.items():

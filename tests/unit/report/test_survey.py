@@ -18,6 +18,8 @@ from nfvbed.report.page.page import render_page
 from nfvbed.report.terminal.table import render
 from tests.sample_many import EMULATED, KERNEL, UNSUPPORTED, USERSPACE, many_variants
 
+pytestmark = pytest.mark.xdist_group("survey")  # One worker makes what they share.
+
 
 @cache
 def data():

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfvbed.spec import boundedyaml
@@ -32,6 +32,7 @@ def documents(draw):
     return draw(inner)
 
 
+@settings(max_examples=40)
 @given(documents(), st.booleans())
 def test_what_is_within_the_bounds_is_read_as_pyyaml_reads_it(data, flow):
     text = yaml.safe_dump(data, default_flow_style=flow, allow_unicode=True)

@@ -48,7 +48,7 @@ VALUES = {
     "JSON null": "null",
     "deep": "[" * 3000,
 }
-PER_COLUMN = 4
+PER_COLUMN = 2
 """Values that are tried in each column; which ones is drawn by its name."""
 COLUMNS: list[Column[object]] = [column for table in METADATA.sorted_tables for column in table.columns]
 

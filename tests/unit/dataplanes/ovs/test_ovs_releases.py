@@ -1,6 +1,7 @@
 """What nfvbed asks of an Open vSwitch, beside what released ones have and answer."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from nfvbed.errors import DeployError
 from nfvbed.records.drops import DEFAULT_MEANINGS, Cause, CounterSource
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, statuses
 
+pytestmark = pytest.mark.xdist_group("ovs_releases")  # One worker makes what they share.
+
 PACKAGE = Path(nfvbed.__file__).parent
 COMMAND = re.compile(r"^(?:coverage|dpctl|dpif|dpif-netdev|fdb|memory|ofproto|revalidator|tnl|upcall)/[a-z/-]+$")
 LACKED = {pmd.STATISTICS: {"4.0.0"}, "fdb/add": {"2.15.0"}}
@@ -21,6 +24,7 @@ LACKED = {pmd.STATISTICS: {"4.0.0"}, "fdb/add": {"2.15.0"}}
 switch alone, whose release is the suite's, 3.1 or later."""
 
 
+@functools.cache
 def asked_commands() -> set[str]:
     """Return the commands of ovs-vswitchd that are named anywhere in the package."""
     found = {"list-commands", "version"}

@@ -1,6 +1,7 @@
 """Whatever file is given: it is read, or refused with file and line; no other exception leaves the readers."""
 
 import copy
+import json
 from pathlib import Path
 
 import pytest
@@ -169,12 +170,12 @@ def test_no_part_of_a_template_that_is_something_else_leads_to_another_exception
     path.write_text(UPF)
     read_whole(path)
     for key in paths(data):
-        path.write_text(yaml.safe_dump(changed(data, key, value), sort_keys=False))
+        path.write_text(json.dumps(changed(data, key, value)))
         refused_or_read(path)
 
 
-@pytest.mark.parametrize("value", [None, [], "x", {"get_input": "none"}], ids=repr)
-def test_no_part_of_a_packages_definitions_does(value, tmp_path):
+@pytest.mark.parametrize(("first", "value"), [*enumerate([None, [], "x", {"get_input": "none"}])], ids=repr)
+def test_no_part_of_a_packages_definitions_does(first, value, tmp_path):
     members = {name: content for name, content in sol.files(request()).items() if not name.endswith(".mf")}
     meta = members["TOSCA-Metadata/TOSCA.meta"].decode().splitlines(keepends=True)
     members["TOSCA-Metadata/TOSCA.meta"] = "".join(line for line in meta if "Manifest" not in line).encode()
@@ -182,6 +183,6 @@ def test_no_part_of_a_packages_definitions_does(value, tmp_path):
     data = yaml.safe_load(members[name])
     path.write_bytes(csar.write(members))
     read_whole(path)
-    for key in list(paths(data))[::16]:  # each time ETSI's types are parsed too
-        path.write_bytes(csar.write({**members, name: yaml.safe_dump(changed(data, key, value)).encode()}))
+    for key in list(paths(data))[8 * first :: 32]:  # each time ETSI's types are parsed too
+        path.write_bytes(csar.write({**members, name: json.dumps(changed(data, key, value)).encode()}))
         refused_or_read(path)
