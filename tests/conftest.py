@@ -24,8 +24,8 @@ WATCHED = (*DEPLOYING, "image", "browser")
 BEFORE = pytest.StashKey[footprint.Footprint]()
 LEFT = pytest.StashKey[list[str]]()
 
-CLEARS_UP_S = 120.0
-"""Time for clearing up after a test that failed: pytest-timeout looks at it no more."""
+CLEARS_UP_S = 600.0
+"""Time for clearing up after a test that failed, at which pytest-timeout looks no more; a rack takes some minutes."""
 LEFT_WITHIN_S = 30.0
 """What a process of the last tests had is gone by then: hugepages come back after the process that used them."""
 
