@@ -16,6 +16,9 @@ ATTEMPTS = 5
 SLOWEST_PPS = 10_000
 LONGEST_S = 5
 """The longest attempt: an entry that is not used ends after 30 s."""
+MORE = 2
+"""How many times the frames of an attempt those of the next one are: a generator whose core others use leaves frames
+out, and begins each time with the first flow, so that as many frames again would reach the same flows."""
 
 
 def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTracker, request: TrafficRequest) -> None:
@@ -27,10 +30,10 @@ def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTr
         GeneratorError: the generator failed.
     """
     seen = tracker.look()
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         if not _lacking(seen, request.flows):
             return
-        run(opening(request))
+        run(opening(request, PASSES * MORE**attempt))
         seen = tracker.look()
     lacking = _lacking(seen, request.flows)
     if lacking:
@@ -45,9 +48,9 @@ def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTr
         )
 
 
-def opening(request: TrafficRequest) -> TrafficRequest:
-    """Return the traffic that opens the sessions of a trial."""
-    frames = PASSES * request.flows
+def opening(request: TrafficRequest, passes: int = PASSES) -> TrafficRequest:
+    """Return the traffic that opens the sessions of a trial, with so many frames of each flow and direction."""
+    frames = passes * request.flows
     rate = max(SLOWEST_PPS, frames // LONGEST_S)
     return replace(
         request,

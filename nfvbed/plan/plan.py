@@ -9,7 +9,7 @@ from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings, reference
 from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, cell_id, shared_mtu
 from nfvbed.plan.order import at_one_path, ordered_round
 from nfvbed.plan.points import compared_points, looks_at
-from nfvbed.records import CellRole, Preset, TrialPreset, VnfKind
+from nfvbed.records import CellRole, Preset, Sessions, TrialPreset, VnfKind
 from nfvbed.records.results import ResultKind
 from nfvbed.records.trafficpoint import TrafficPoint
 from nfvbed.spec.choices import explicit_label
@@ -70,6 +70,8 @@ class Plan:
     """Variants whose deployments take long."""
     references: Mapping[str, str] = field(default_factory=dict)
     """Cells of testpmd in the switch's place to which searches of other cells are relative."""
+    tracking: frozenset[str] = frozenset()
+    """Variants that track connections, where traffic has answered sessions."""
 
     def choice(self, key: DeploymentKey) -> VnfChoice | None:
         """Return the VNF of a deployment; None where it has none."""
@@ -198,7 +200,9 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     cells = (*ceilings, *present)
     paired = references(experiment, variants, cells)
     trials = _ordered(experiment, ceilings, present, (late, frozenset(paired.values())))
-    return Plan(experiment, cells, absent, trials, choices, skipped, slow, paired)
+    mirrored = experiment.traffic.sessions is Sessions.MIRRORED
+    tracking = frozenset(variant.name for variant in variants if mirrored and variant.options.tracks_connections)
+    return Plan(experiment, cells, absent, trials, choices, skipped, slow, paired, tracking)
 
 
 def _is_guest(choice: VnfChoice | None) -> bool:

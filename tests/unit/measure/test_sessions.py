@@ -7,7 +7,7 @@ import pytest
 
 from nfvbed.dataplanes.connections import Connections, ConnectionTracker
 from nfvbed.errors import DeployError
-from nfvbed.measure.sessions import ATTEMPTS, PASSES, open_sessions, opening, told
+from nfvbed.measure.sessions import ATTEMPTS, LONGEST_S, PASSES, open_sessions, opening, told
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, Sessions
@@ -44,14 +44,16 @@ def opened(*pictures: Connections) -> list[TrafficRequest]:
 
 def test_what_is_established_is_left_alone_and_what_is_not_is_opened_until_it_is() -> None:
     assert opened(seen(20)) == []
-    assert opened(seen(0, 0), seen(19), seen(20)) == [opening(REQUEST)] * 2
+    assert opened(seen(0, 0), seen(19), seen(20)) == [opening(REQUEST), opening(REQUEST, 2 * PASSES)]
 
 
 def test_after_a_few_attempts_it_is_an_error_that_counts() -> None:
     sent: list[TrafficRequest] = []
     with pytest.raises(DeployError, match="not established") as caught:
         open_sessions(sent.append, Tracker(seen(0, 40)), REQUEST)
-    assert len(sent) == ATTEMPTS
+    frames = [request.frames or 0 for request in sent]
+    assert frames == [PASSES * 10 * 2**attempt for attempt in range(ATTEMPTS)], "one that leaves some out gets further"
+    assert all(request.duration_ns <= 2.1 * LONGEST_S * 10**9 for request in sent), "all attempts end soon"
     assert caught.value.observed == "h1: 0 of 20 connections, 40 unreplied"
 
 

@@ -8,7 +8,7 @@ import pytest
 from nfvbed.plan.completeness import CompletedTest, CompletedTrial, Completeness, completeness
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, expand
-from nfvbed.records import CoreDistance, Preset
+from nfvbed.records import CoreDistance, PortKind, Preset
 from nfvbed.records.results import ResultKind
 from nfvbed.spec.experiment import Experiment
 from tests.unit.plan.test_expand import plan_of, variant
@@ -145,6 +145,21 @@ def test_the_estimate_counts_traffic_and_deployments() -> None:
     traffic = 4 * (0.2 + 3 * 0.3) + 4 * 1.0
     expected = traffic + 2 * 10 + 4 * (3 + 1) * 1
     assert length_s(plan, trials, Overheads(deployment_s=10, trial_s=1)) == pytest.approx(expected)
+
+
+def test_the_estimate_counts_connections_that_are_opened_and_read_where_a_variant_tracks_them() -> None:
+    variants = [variant(f"ovn-{acl}", PortKind.VHOST_USER, dataplane="ovn", acl=acl) for acl in ("none", "stateful")]
+    base = {"name": "e", "title": "e", "ceilings": False, "purpose": "survey", "frame_sizes": (64,)}
+    test = {"kind": "flow-scaling", "counts": (1, 99_999), "trials": 3}
+    told = {}
+    for one in variants:
+        for form in ("mirrored", "unreplied"):
+            values = {**base, "variants": (one.name,), "tests": [test], "traffic": {"sessions": form}}
+            plan = expand(Experiment.model_validate(values), [one])
+            told[one.name, form] = length_s(plan, plan.round(1), Overheads())
+    usual = told.pop(("ovn-none", "mirrored"))
+    assert told.pop(("ovn-stateful", "mirrored")) == pytest.approx(usual + 7.8 + 3 * 3 * 1.2)
+    assert set(told.values()) == {usual}
 
 
 def test_the_shortest_run_has_the_rounds_of_the_first_look_and_ceilings_in_the_first_ones() -> None:
