@@ -1,7 +1,7 @@
 """Commands to a running Open vSwitch daemon over its control socket (JSON-RPC), without ovs-appctl.
 
 The client of the package `ovs` is not used: without its compiled parser it takes time that grows with the square of an
-answer's lines, and the connections of 100,000 flows are 200,000 of them.
+answer's length (docs/evidence/ovn.md), and the connections of 100,000 flows are 200,000 lines.
 """
 
 import contextlib
