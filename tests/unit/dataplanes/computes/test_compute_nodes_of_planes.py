@@ -127,7 +127,7 @@ def test_computes_are_found_in_their_rooms():
     without = set(CATALOGUE.modules("compute")) - set(computes())
     assert without == {"sriov", "ovn-afxdp", "ovn-kernel"}
     assert all(hasattr(CATALOGUE.modules("compute")[name], "no_compute") for name in without)
-    assert [kind.host for kind in kinds()] == ["linux-bridge", "macvtap", "ovn", "ovs-afxdp", "vpp"]
+    assert [kind.host for kind in kinds()] == ["linux-bridge", "macvtap", "ovn", "ovs-afxdp", "vpp", "ovs-dpdk-2"]
 
 
 def test_every_compute_node_has_the_agent_that_it_names():
