@@ -30,7 +30,7 @@ BEARER, BEARERS = "vepc: bearer: ", "vepc: bearers: "
 """Beginnings of lines on a console (`images/README.md`): one bearer, and the last line when all are said."""
 _LINES = 500
 _HOSTS = "computes"
-"""Fact of a VNF, and a key of its rig: the computes of its virtual machines, where these are several."""
+"""Fact of a VNF, and a key of its rig: a number of the compute of each virtual machine, where these are several."""
 
 
 def is_core(choice: VnfChoice | None) -> bool:
@@ -186,10 +186,12 @@ def with_bearers(handle: VnfHandle, table: BearerTable, steps: tuple[tuple[str, 
 
 
 def with_hosts(handle: VnfHandle, hosts: Mapping[str, str]) -> VnfHandle:
-    """Return a VNF with the computes of its virtual machines, where these are several."""
-    if len(set(hosts.values())) < 2:
+    """Return a VNF with which of its virtual machines share a compute, where they have several; without names."""
+    numbers = {host: number for number, host in enumerate(dict.fromkeys(host for _, host in sorted(hosts.items())), 1)}
+    if len(numbers) < 2:
         return handle
-    return handle.model_copy(update={"facts": {**handle.facts, _HOSTS: dict(sorted(hosts.items()))}})
+    placed = {name: numbers[host] for name, host in sorted(hosts.items())}
+    return handle.model_copy(update={"facts": {**handle.facts, _HOSTS: placed}})
 
 
 def path_of(handles: Sequence[VnfHandle]) -> BearerPath | None:
