@@ -258,7 +258,7 @@ devcloud: devcloud-packages ## start a real OpenStack on this machine; nfvbed de
 .PHONY: test
 test: setup-test ## set everything up and run the tests: unit, golden, image, functional, browser
 	@setup/native
-	@setup/images
+	@# The image of vloop is built by the tests that need it first, while others run.
 	@$(PYTHON) tests/tiers.py $(TIERS)
 
 .PHONY: check

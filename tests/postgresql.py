@@ -32,6 +32,8 @@ SETTINGS: Final = {
     "listen_addresses": "",
     # Else it takes pages of a pool that a data plane beside it has made, and keeps them.
     "huge_pages": "off",
+    # Else parts of it are files in /dev/shm, which functional tests that run at the same time see come and stay.
+    "dynamic_shared_memory_type": "mmap",
     "shared_buffers": "16MB",
     "max_connections": "40",
     "max_wal_size": "64MB",

@@ -252,10 +252,13 @@ class Session:
         chosen = CHOSEN.get(first, ALL_OTHERS)
         argv += ["-m", f"{chosen} and {self._only}" if self._only else chosen]
         if first in SIDE_BY_SIDE:
-            # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
             # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
-            argv += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
-            # A worker that ended is a fault: what began in its place would collect all tests once more.
+            files = sum(1 for places in folders.values() for folder in places for _ in folder.rglob("test_*.py"))
+            argv += ["-n", str(min(len(os.sched_getaffinity(0)) + 1, files))]
+            # Of many files each worker collects its own alone. Else tests that share a guest or a browser
+            # (`xdist_group`) stay together, and the larger groups begin first.
+            argv += ["-p", "tests.shares", "--dist", "each"] if "unit" in self._tiers else ["--dist", "loadgroup"]
+            # A worker that ended is a fault: what began in its place would collect its tests once more.
             argv.append("--max-worker-restart=0")
         self._began = time.monotonic()
         return argv

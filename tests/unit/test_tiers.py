@@ -89,6 +89,8 @@ def test_unit_and_golden_tests_are_beside_all_up_to_the_functional_ones_which_ha
 def test_a_clean_clone_needs_no_folder_and_tells_of_every_tier(monkeypatch, tmp_path, capfd):
     """As `make test` runs them, with pytest itself; continuous integration runs them one after the other."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/shares.py").write_text((ROOT / "tests/shares.py").read_text())
     for tier, found in {"unit": 1, "golden": 2, "functional": 3}.items():
         (tmp_path / "tests" / tier).mkdir(parents=True)
         (tmp_path / "tests" / tier / f"test_{tier}.py").write_text(

@@ -89,6 +89,24 @@ def test_builds_that_are_off_by_themselves_are_not_blamed():
     assert found(Host(slowed), noise=0.02).revision == 6
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_is_found_among_builds_whose_own_noise_is_nearly_as_large(seed):
+    offsets = np.random.default_rng(seed).uniform(-0.015, 0.015, NUMBER)
+    slowed = [float(offset) + step for offset, step in zip(offsets, steps((6, 0.95)), strict=True)]
+    result = found(Host(slowed, seed=seed), noise=0.02)
+    assert (result.verdict, result.revision) == (BisectionVerdict.STEP, 6), result.reason
+
+
+@pytest.mark.parametrize(
+    "levels", [steps((4, 0.95), (11, 0.95)), [log(0.9) * place / (NUMBER - 1) for place in range(NUMBER)]]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_several_steps_and_a_ramp_of_noisy_builds_are_no_single_step(levels, seed):
+    offsets = np.random.default_rng(seed).uniform(-0.02, 0.02, NUMBER)
+    result = found(Host([float(offset) + level for offset, level in zip(offsets, levels, strict=True)]), noise=0.02)
+    assert (result.verdict, result.revision) == (BisectionVerdict.NO_SINGLE_STEP, None)
+
+
 def test_a_host_that_slows_what_comes_second_is_the_host():
     assert found(Host(steps(), reference=log(0.94))).verdict is BisectionVerdict.HOST_MOVED
 

@@ -1,4 +1,6 @@
-"""Waits without pauses; those that are to end without success have a short limit, and no other has one."""
+"""Waits without pauses; those that are to end without success do so by a clock that counts pauses alone."""
+
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,4 +14,12 @@ def quick(monkeypatch):
 
 @pytest.fixture
 def impatient(quick, monkeypatch):
-    monkeypatch.setattr(waits, "MEASURED_S", dict.fromkeys(waits.MEASURED_S, 0.005))
+    """Whoever waits asks about ten times, however long an answer takes on a busy host."""
+    now = 0.0
+
+    def sleep(seconds):
+        nonlocal now
+        now += seconds
+
+    monkeypatch.setattr(waits, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    monkeypatch.setattr(waits, "MEASURED_S", dict.fromkeys(waits.MEASURED_S, 10 * waits._PAUSE_S / waits.FACTOR))
