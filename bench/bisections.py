@@ -124,6 +124,7 @@ def truths() -> list[Truth]:
         return tuple(sum(log(ratio) for at, ratio in places if place >= at) for place in range(REVISIONS))
 
     flat = (0.0,) * REVISIONS
+    ramp = tuple(log(0.92) * place / (REVISIONS - 1) for place in range(REVISIONS))
     found = [Truth(f"-5 % at {place}", step((place, 0.95)), place) for place in (1, 8, 15)]
     return [
         *found,
@@ -134,8 +135,10 @@ def truths() -> list[Truth]:
         Truth("nothing", flat, None),
         Truth("nothing, builds ± 2 %", flat, None, layout=0.02),
         Truth("two steps of -5 %", step((4, 0.95), (11, 0.95)), None),
+        Truth("two steps of -5 %, builds ± 2 %", step((4, 0.95), (11, 0.95)), None, layout=0.02),
         Truth("-5 % at 5, back at 10", step((5, 0.95), (10, 1 / 0.95)), None),
-        Truth("a ramp of -8 %", tuple(log(0.92) * place / (REVISIONS - 1) for place in range(REVISIONS)), None),
+        Truth("a ramp of -8 %", ramp, None),
+        Truth("a ramp of -8 %, builds ± 2 %", ramp, None, layout=0.02),
         Truth("nothing, the host slows what comes second by 6 %", flat, None, biased=0.06),
     ]
 
