@@ -79,6 +79,8 @@ TELLS_NAMES = (
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 
 
+SPEAKS_S = 20.0
+"""Time after which workers that wait for an image to be built, and say nothing, are said to go on."""
 GOES_S = 60
 """Seconds in which tests that are interrupted clear up."""
 _INTERRUPTED_WITH_THIS = ("setpriv", "--pdeathsig", "INT")
@@ -186,12 +188,21 @@ class Session:
         environment = _environment(self._work, self._tiers[0])
         with subprocess.Popen(argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
             try:
-                status = process.wait()
+                status = self._wait(process)
             except KeyboardInterrupt:
                 # It was interrupted, too; `subprocess.run` would kill it while it removes what it has deployed.
                 _clear_up(process)
                 raise
         return self._outcome(status)
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> int:
+        """Wait for its end; where lines of several workers come whole, say now and then that it goes on."""
+        first = self._tiers[0]
+        while True:
+            try:
+                return process.wait(SPEAKS_S if first in SIDE_BY_SIDE and first in TELLS_NAMES else None)
+            except subprocess.TimeoutExpired:
+                print(f"still {', '.join(self._tiers)} ({time.monotonic() - self._began:.0f} s)", flush=True)
 
     @contextmanager
     def started(self, by: list[str], gives_way: bool = False) -> Iterator[None]:

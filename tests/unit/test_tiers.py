@@ -107,6 +107,14 @@ def test_a_clean_clone_needs_no_folder_and_tells_of_every_tier(monkeypatch, tmp_
     assert said[4] == "failed   functional: tests.functional.test_functional::test_it[2]"
 
 
+def test_tests_that_wait_for_an_image_are_said_to_go_on(monkeypatch, tmp_path, capfd):
+    monkeypatch.setattr(tiers, "WORK", tmp_path)
+    monkeypatch.setattr(tiers, "SPEAKS_S", 0.1)
+    monkeypatch.setattr(tiers.Session, "_prepare", lambda _: ["sleep", "1"])
+    tiers.Session(["image", "browser"], "now").run()
+    assert "still image, browser (" in capfd.readouterr().out
+
+
 def test_tests_beside_others_give_way_to_every_other_session_and_end_with_it(monkeypatch, tmp_path):
     """The kernel may share cores out by session: then a policy or a nice value counts within the session alone."""
     monkeypatch.setattr(tiers, "WORK", tmp_path)
