@@ -13,22 +13,48 @@ import pytest
 
 GROUP: Final = re.compile(r'xdist_group\("([^"]+)"\)')
 """Files that name the same group share what one worker makes."""
+OF_ANOTHER_TIER: Final = re.compile(r"^pytestmark = .*mark\.(dashboard|slow|vepc)\b", re.MULTILINE)
+"""Files whose tests are collected, and left out."""
+HEAVIER: Final = {
+    **{"image": 90, "browser": 30},
+    **{
+        "dashboard": 10,
+        "store": 10,
+        "unit": 10,
+        "run": 7,
+        "report": 7,
+        "search": 6,
+        "cli": 6,
+        "vnfs": 4,
+        "golden": 4,
+        "compare": 3,
+    },
+}
+"""How many times longer than others of their size tests take, by their folder: measured once, and rounded."""
 
 
 def deal(files: Iterable[Path], workers: int) -> list[set[Path]]:
-    """Return the files of each worker: about as many bytes of tests each, which says well how long they take."""
+    """Return the files of each worker: about as many bytes of tests each, weighed, which says how long they take."""
     together: dict[str, list[Path]] = {}
     for file in files:
         named = GROUP.search(file.read_text("utf-8"))
         together.setdefault(named[1] if named else str(file), []).append(file)
     shares: list[set[Path]] = [set() for _ in range(workers)]
     loads = [0] * workers
-    weighed = ((sum(file.stat().st_size for file in group), group) for group in together.values())
+    weighed = ((sum(map(_weight, group)), group) for group in together.values())
     for weight, group in sorted(weighed, key=lambda entry: (-entry[0], entry[1])):
         least = loads.index(min(loads))
         shares[least].update(group)
         loads[least] += weight
     return shares
+
+
+def _weight(file: Path) -> int:
+    """Return its size times the weight of its room: `unit/store`, or the tier where it is in none."""
+    if OF_ANOTHER_TIER.search(file.read_text("utf-8")):
+        return 0
+    tier_and_room = str(file.parent).rpartition("/tests/")[2].split("/")[:2]
+    return file.stat().st_size * HEAVIER.get(tier_and_room[-1], 1)
 
 
 @pytest.hookimpl(optionalhook=True)
