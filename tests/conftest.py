@@ -11,6 +11,7 @@ import pytest
 from nfvbed.errors import NfvbedError
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.workspace.reap import reap
+from nfvbed.report.drawing import DRAWING
 from nfvbed.sites.lab.storeddeployment import find_remembered
 from tests import footprint
 from tests.functional import again
@@ -97,6 +98,7 @@ def _too_late(*_: object) -> None:
 def pytest_sessionfinish(session):
     """Compare the machine after the last fixture and the last worker with what it was before; what is left fails."""
     result = yield
+    DRAWING.end()  # Else it ends with this process: after the look.
     before = session.config.stash.get(BEFORE, None)
     left = session.config.stash[LEFT] = before.left_behind(LEFT_WITHIN_S) if before else []
     if left:
