@@ -247,6 +247,12 @@ class DeployedPlane:
 
         inside(self.deployment.control["switch_netns"], remove)
 
+    def deploy_again(self) -> None:
+        """Take it down after its switch has ended, and deploy the same."""
+        self.close_generator()
+        self.site.destroy(self.deployment)
+        self.deployment = self.site.deploy(self.variant, self.deployment.topology)
+
     def destroy(self) -> None:
         """Take it down; the host is as it was before it was deployed."""
         self.close_generator()

@@ -32,6 +32,7 @@ from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
     HopKind,
+    PortKind,
     Preset,
     QualityWarning,
     Role,
@@ -187,8 +188,14 @@ class TestDataPlane:
         assert failure.exit_code == 24
         assert time.monotonic() - started < PATIENCE_S, "not at the end of the trial"
         plane.close_generator()
-        plane.site.verify(plane.deployment)
-        assert plane.generator.hello().pid not in (first, second)
+        try:
+            plane.site.verify(plane.deployment)
+            assert plane.generator.hello().pid not in (first, second)
+        except SwitchDiedError as death:
+            # A switch may still read the memory of a memif peer that is gone (docs/limits.md).
+            assert PortKind.MEMIF in plane.port_kinds and "signal 11" in death.observed, death
+            print(f"the switch ended with its peer: {death.observed.splitlines()[0]}")
+            plane.deploy_again()
 
     def test_a_paced_trial_loses_nothing_and_its_record_is_complete(self, plane):
         record = retried(lambda: measurement_of(plane).measure(task(PACED)), lambda record: record.loss_ratio == 0)
@@ -242,6 +249,10 @@ class TestDataPlane:
             assert f"pid {process.pid}" in death.where
             with pytest.raises(SwitchDiedError):
                 plane.site.look(plane.deployment, Part.COUNTERS)
+            plane.close_generator()
+            if PortKind.MEMIF in {port.kind for port in plane.deployment.ports}:
+                with pytest.raises(SwitchDiedError):
+                    plane.site.open_generator(plane.deployment)
 
     def test_destroyed_it_is_gone_and_leaves_nothing(self, plane):
         plane.destroy()

@@ -14,7 +14,7 @@ from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
-from nfvbed.errors import DeployError, InternalError, NfvbedError
+from nfvbed.errors import DeployError, GeneratorError, InternalError, NfvbedError
 from nfvbed.host.cores import coredistance, corepace
 from nfvbed.host.cores.memorynodes import what_lies_apart
 from nfvbed.host.generator import GeneratorStarter
@@ -211,8 +211,18 @@ class LabPlanes:
         return live
 
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Start nfvgen on the deployment's ports, on the generator's core."""
-        return self._find(deployment).starter.start(deployment)
+        """Start nfvgen on the deployment's ports, on the generator's core.
+
+        Raises:
+            SwitchDiedError: it does not start, and the switch has ended: with nobody at their other ends, ports of
+                some kinds do not open.
+            GeneratorError: it does not start, and the switch lives.
+        """
+        try:
+            return self._find(deployment).starter.start(deployment)
+        except GeneratorError:
+            self.verify(deployment)
+            raise
 
     def host_view(self, deployment: Deployment) -> HostView:
         """Return a deployment's cores and workspace; for an existing deployment, the workspace that `destroy` ends."""
