@@ -22,7 +22,9 @@ uv_like_pip() {
         value=$("$ROOT/setup/cache" wheels) || exit
         if [ -n "$value" ]; then export UV_CACHE_DIR=$value; else export UV_NO_CACHE=1; fi
     fi
-    export UV_NO_PROGRESS=1 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=${UV_LINK_MODE:-copy}
+    # uv leaves its locks where temporary files are.
+    mkdir -p "$ROOT/.nfvbed/uv/tmp"
+    export TMPDIR=$ROOT/.nfvbed/uv/tmp UV_NO_PROGRESS=1 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=${UV_LINK_MODE:-copy}
 }
 
 # need_uv: installs it where it is not there yet.

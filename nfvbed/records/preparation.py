@@ -20,6 +20,8 @@ class Change(Record):
     value: str
     may_refuse: bool = False
     """Whether the kernel takes no value for some of its kind, as for the interrupts of one core's timer."""
+    undone_by: str = ""
+    """What undoes it where that is not the value from before; empty: it is."""
 
 
 class TopicPlan(Record):
@@ -31,3 +33,5 @@ class TopicPlan(Record):
     changes: tuple[Change, ...] = ()
     holds: str = ""
     """A device that is held open with a latency of 0 us; empty: none."""
+    group: str = ""
+    """A new cgroup (version 2) that nfvbed itself moves into, and with it the command; empty: none."""

@@ -1,10 +1,12 @@
-"""Every nfvbed command that a message gives as the next step is one that the command line takes, options and all."""
+"""Every command that a message gives as the next step, or a page shows, is one that is taken, options and all."""
 
 import ast
 import re
 import shlex
+import subprocess
 from functools import cache
 from itertools import cycle
+from pathlib import Path
 
 import click
 import pytest
@@ -157,3 +159,77 @@ def test_what_is_offered_next_is_taken():
     for site in ("lab", "devcloud"):
         for command in next_commands("ovs-dpdk", site).split(", "):
             accepted(command)
+
+
+PAGES = (Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md")))
+OF_CLICK = Path("docs/reference/cli.md")
+"""It has the usage of each command, as click writes it."""
+BETWEEN_COMMANDS = {"&&", "||", ";", "|", ">", ">>", "<", "2>"}
+
+
+def shown():
+    """Yield (place, line) of each line of code in the pages, with those that continue it."""
+    for page in set(PAGES) - {OF_CLICK}:
+        fenced, begun = False, ""
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            if line.startswith("```"):
+                fenced = not fenced
+            elif fenced or line.startswith("    "):
+                said = f"{begun} {line.strip()}"
+                begun = said.removesuffix("\\") if said.endswith("\\") or said.count("'") % 2 else ""
+                if not begun:
+                    yield f"{page}:{number}", said.strip()
+
+
+def shown_commands():
+    """Yield (place, words) of each make or nfvbed command that a page shows."""
+    for place, line in shown():
+        if not re.match(r"(sudo )?(\w+=\S+ )*(make|(\S*/)?nfvbed) [a-z-]", line):
+            continue
+        words = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
+        words.whitespace_split = True
+        command = []
+        for word in [*words, ";"]:
+            if word not in BETWEEN_COMMANDS:
+                command.append(word)
+                continue
+            while command and (command[0] == "sudo" or re.fullmatch(r"\w+=.*", command[0])):
+                del command[0]
+            if command and command[0].rpartition("/")[2] in ("make", "nfvbed"):
+                yield place, [command[0].rpartition("/")[2], *command[1:]]
+            command = []
+
+
+def refused(words):
+    """Say why nfvbed's command line does not take a command; files that it names need not be there."""
+    command, name, rest = group, "nfvbed", words[1:]
+    try:
+        while isinstance(command, click.Group) and rest:
+            option = options_of(command).get(rest[0])
+            if option is not None:
+                rest = rest[1 if option.is_flag else 2 :]
+                continue
+            name, command, rest = rest[0], command.get_command(click.Context(command), rest[0]), rest[1:]
+            if command is None:
+                return f"no {name}"
+        with command.make_context(name, rest):
+            return ""
+    except click.UsageError as error:
+        return "" if isinstance(error, click.BadParameter) and "does not exist" in error.message else error.message
+
+
+def test_a_command_that_a_page_shows_is_taken():
+    listed = subprocess.run(["make", "help"], capture_output=True, text=True, check=True).stdout
+    targets = {line.split()[0] for line in listed.splitlines() if line.startswith("  ")}
+    wrong, seen = [], 0
+    for place, words in shown_commands():
+        seen += 1
+        if words[0] == "nfvbed":
+            why = refused(words)
+        else:
+            wanted = {word for word in words[1:] if "=" not in word and not word.startswith("-")}
+            why = ", ".join(f"no target {name}" for name in sorted(wanted - targets) if name.upper() != name)
+        if why:
+            wrong.append(f"{place}: {' '.join(words)}: {why}")
+    assert seen > 200
+    assert_none(wrong)

@@ -4,6 +4,7 @@ And the image of virtual machines, built where it is not; and the host before a 
 beside the others.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.host.network.namespaces import NETNS_DIRECTORY
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -48,6 +50,16 @@ def _signals_as_a_terminal_gives_them():
     for number, usual in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _folder_of_namespaces_goes_where_there_was_none():
+    """Tests make namespaces as `ip netns` does, and so its folder."""
+    there = NETNS_DIRECTORY.is_dir()
+    yield
+    if not there:
+        with contextlib.suppress(OSError):
+            NETNS_DIRECTORY.rmdir()
 
 
 @pytest.fixture(name="namespace")

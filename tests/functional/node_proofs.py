@@ -5,16 +5,22 @@ in `PROOFS`; it asserts what must hold. `make test-node` makes them all (`node_g
 """
 
 import json
+import subprocess
 import sys
 import time
 import traceback
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.host.identity import this_node
+from nfvbed.host.preparation.preparing import prepared
+from nfvbed.host.preparation.topics import own_group, plan_topics
+from nfvbed.host.probes.host import Host
 from nfvbed.records import QualityWarning, Readiness
+from nfvbed.records.preparation import Plan
 from nfvbed.records.readings import Part
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.choices import resolve
@@ -116,7 +122,42 @@ def through_a_guest(site, variant_name):
     return found
 
 
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def cores_of(pid):
+    """Return where a process may run, as the kernel writes it."""
+    return Path(f"/proc/{pid}/status").read_text().partition("Cpus_allowed_list:")[2].split()[0]
+
+
+def other_processes_keep_off(site):
+    """Prepared, others keep off the core that measures and this process does not; afterwards all is as it was."""
+    host, controllers = Host(), (CGROUPS / "cgroup.subtree_control").read_text()
+    group = CGROUPS / "others.slice"
+    group.mkdir()
+    with subprocess.Popen(["sleep", "1000"]) as other:
+        try:
+            (group / "cgroup.procs").write_text(str(other.pid))
+            before = own_group(host, str(CGROUPS)), cores_of("self"), cores_of(other.pid)
+            with prepared(plan_topics(host, (0, 1), (1,)), host) as topics:
+                found = {topic.topic: topic.plan for topic in topics}
+                assert found["other processes"] is Plan.SET, topics
+                assert found["unbound workqueues"] is Plan.SET, topics
+                meanwhile = own_group(host, str(CGROUPS)), cores_of("self"), cores_of(other.pid)
+            after = own_group(host, str(CGROUPS)), cores_of("self"), cores_of(other.pid)
+        finally:
+            other.kill()
+            other.wait()
+            group.rmdir()
+    assert before[1:] == ("0-1", "0-1"), before
+    assert meanwhile == (str(CGROUPS / "nfvbed-prepared"), "0-1", "0"), meanwhile
+    assert after == before
+    assert (CGROUPS / "cgroup.subtree_control").read_text() == controllers
+    return {"site": site.spec.name, "topics": {topic.topic: topic.summary for topic in topics}}
+
+
 PROOFS = {
+    "prepared": other_processes_keep_off,
     "ovs-kernel-p2p": lambda site: kernel_datapath(site, "ovs-kernel"),
     "ovs-kernel-pvp": lambda site: frames_pass(site, "ovs-kernel", "pvp"),
     "ovs-kernel-pvpv": lambda site: frames_pass(site, "ovs-kernel", "pvpv"),

@@ -11,7 +11,8 @@ import pytest
 from pyroute2 import IPRoute
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.ledger.entries import NetnsEntry, ProcessEntry
+from nfvbed.host.cgroups import unified_mount
+from nfvbed.host.ledger.entries import MembersEntry, NetnsEntry, ProcessEntry
 from nfvbed.host.ledger.poollock import lower_pool, pool_locked
 from nfvbed.host.ledger.processes import is_alive
 from nfvbed.host.memory.hugepages import HugepagePool
@@ -40,6 +41,28 @@ def workspace():
     yield made
     assert made.close() == []
     assert not made.directory.exists()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_processes_that_were_moved_to_a_cgroup_go_back_and_go_on(workspace, there):
+    group, home = (unified_mount() / f"nfvbed-{name}-{workspace.id}" for name in ("moved", "home"))
+    workspace.ledger.record(MembersEntry(path=str(group), previous=str(home)))
+    group.mkdir()
+    with subprocess.Popen(["sleep", "1000"]) as other:
+        try:
+            (group / "cgroup.procs").write_text(str(other.pid))
+            if there:
+                home.mkdir()
+            assert workspace.close() == []
+            assert not group.exists()
+            assert other.poll() is None
+            members = (home if there else unified_mount()) / "cgroup.procs"
+            assert str(other.pid) in members.read_text().split()
+        finally:
+            other.kill()
+            other.wait()
+            if there:
+                home.rmdir()
 
 
 def test_too_few_hugepages_says_what_was_wanted_and_what_there_is(workspace):

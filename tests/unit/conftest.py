@@ -1,7 +1,9 @@
 """Stores on both engines, for whatever reads or writes one."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import hypothesis
@@ -55,6 +57,19 @@ def _place(stores: Stores) -> str:
 def _signs_of_trials_stay_here(tmp_path_factory):
     """Trials of tests are no trials of this host's."""
     trialsign.RUN_DIRECTORY = tmp_path_factory.mktemp("run") / "signs"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests start works in their folders, which go."""
+    yield
+    folder = str(tmp_path_factory.getbasetemp())
+    left = list[str]()
+    for cwd in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if str(cwd.readlink()).startswith(f"{folder}/") and cwd.parent.name != str(os.getpid()):
+                left.append((cwd.parent / "cmdline").read_text().replace("\0", " "))
+    assert not left, f"tests left processes: {left}"
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,8 +1,8 @@
 """Programs that are run once: their end, their output, and their limits."""
 
 import os
+import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -29,19 +29,15 @@ def test_its_environment_is_what_is_given() -> None:
 
 
 def test_what_does_not_end_is_killed_with_what_it_started(tmp_path: Path) -> None:
-    code = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-    began = time.monotonic()
+    code = f"import os, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); time.sleep(3600)"
     with pytest.raises(DeployError, match="does not end in time"):
         python(code, within_s=0.5)
-    assert time.monotonic() - began < 5
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text()}").exists()
 
 
 def test_its_end_counts_though_a_child_holds_its_output() -> None:
-    began = time.monotonic()
-    done = python("import os, time; print('x', flush=True); os.fork() or time.sleep(1.5)")
-    assert done.output == "x\n"
-    assert time.monotonic() - began < 1.4
+    done = python("import os, time; child = os.fork(); print(child, flush=True) if child else time.sleep(3600)")
+    os.kill(int(done.output), signal.SIGKILL)  # It was there, and held the output.
 
 
 def test_too_much_output_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,15 @@ class CgroupEntry(Record):
     path: str
 
 
+class MembersEntry(Record):
+    """A cgroup (version 2) that processes were moved into; undoing moves all that are in it back, and kills none."""
+
+    kind: Literal["members"] = "members"
+    path: str
+    previous: str
+    """Where they came from; where that is gone, they go to the group above this one."""
+
+
 class ProcessEntry(Record):
     """A process; its start time distinguishes it from a later one with the same id."""
 
@@ -162,6 +171,7 @@ Entry = Annotated[
     | NetnsEntry
     | MountEntry
     | CgroupEntry
+    | MembersEntry
     | ProcessEntry
     | HugepagesEntry
     | FileEntry

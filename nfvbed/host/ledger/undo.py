@@ -23,6 +23,7 @@ from nfvbed.host.ledger.entries import (
     HugepagesEntry,
     LinkEntry,
     LinkStateEntry,
+    MembersEntry,
     MountEntry,
     NetdevEntry,
     NetnsEntry,
@@ -121,6 +122,25 @@ def kill_cgroup(entry: CgroupEntry) -> None:
             pids = (path / "cgroup.procs").read_text().split()
             raise DeployError("processes do not end after SIGKILL", where=str(path), observed=f"pids {pids}")
         time.sleep(0.005)
+
+
+@undo.register
+def _(entry: MembersEntry) -> None:
+    path, previous = Path(entry.path), Path(entry.previous)
+    deadline = time.monotonic() + _CGROUP_WAIT_S
+    while path.is_dir():
+        target = (previous if previous.is_dir() else path.parent) / "cgroup.procs"
+        for pid in (path / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                target.write_text(pid)
+        # One that was forked meanwhile is moved in the next round, and one that has ended leaves when it is waited for.
+        with contextlib.suppress(OSError):
+            path.rmdir()
+            return
+        if time.monotonic() > deadline:
+            pids = (path / "cgroup.procs").read_text().split()
+            raise DeployError("processes do not leave a cgroup", where=str(path), observed=f"pids {pids}")
+        time.sleep(0.02)
 
 
 @undo.register

@@ -3,10 +3,12 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from nfvbed.errors import DeployError, PrerequisiteError
-from nfvbed.host.ledger.entries import FileEntry
+from nfvbed.host.ledger.entries import FileEntry, MembersEntry
 from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.preparation.topics import own_group
 from nfvbed.host.probes.host import Host
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Record
@@ -47,6 +49,8 @@ def prepared(plans: Sequence[TopicPlan], host: Host) -> Iterator[tuple[PreparedT
 def _prepare(plan: TopicPlan, host: Host, ledger: Ledger, stack: ExitStack) -> PreparedTopic:
     if plan.holds:
         stack.callback(os.close, _hold_latency(host, plan.holds))
+    if plan.group:
+        _move_into(plan.group, host, ledger)
     written = [set_file(change, host, ledger) for change in plan.changes]
     refused = written.count(False)
     return PreparedTopic(
@@ -73,12 +77,23 @@ def set_file(change: Change, host: Host, ledger: Ledger) -> bool:
         if change.may_refuse:
             return False
         raise _unwritable(str(path), failure) from failure
-    ledger.record(FileEntry(path=str(path), previous=previous))
+    # A write of nothing would not reach the kernel; a line's end empties a list.
+    ledger.record(FileEntry(path=str(path), previous=change.undone_by or previous or "\n"))
     try:
         path.write_text(change.value)
     except OSError as failure:
         raise _unwritable(str(path), failure) from failure
     return True
+
+
+def _move_into(group: str, host: Host, ledger: Ledger) -> None:
+    path = host.path(group)
+    ledger.record(MembersEntry(path=str(path), previous=str(host.path(own_group(host, str(Path(group).parent))))))
+    try:
+        path.mkdir(exist_ok=True)
+        (path / "cgroup.procs").write_text(str(os.getpid()))
+    except OSError as failure:
+        raise _unwritable(str(path), failure) from failure
 
 
 def _hold_latency(host: Host, device: str) -> int:

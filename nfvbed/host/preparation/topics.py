@@ -17,6 +17,8 @@ _IDLE_DRIVER = "sys/devices/system/cpu/cpuidle/current_driver"
 _CPUFREQ = "sys/devices/system/cpu/cpufreq"
 _WORKQUEUES = "sys/devices/virtual/workqueue/cpumask"
 _MASK_BITS = 32
+_OURS = "nfvbed-"
+"""Groups with such names are nfvbed's own."""
 
 
 def plan_topics(host: Host, online: Sequence[int], quiet: Sequence[int]) -> tuple[TopicPlan, ...]:
@@ -32,6 +34,7 @@ def plan_topics(host: Host, online: Sequence[int], quiet: Sequence[int]) -> tupl
         _idle_states(host),
         _interrupts(host, others),
         _workqueues(host, others),
+        _processes(host, others),
         _switched_off(host, "page merging (KSM)", "sys/kernel/mm/ksm/run"),
         _switched_off(host, "NUMA balancing", "proc/sys/kernel/numa_balancing"),
         _switched_off(host, "lock-up watchdogs", "proc/sys/kernel/watchdog"),
@@ -89,6 +92,57 @@ def _workqueues(host: Host, others: tuple[int, ...]) -> TopicPlan:
         return _no_core_left(topic)
     wanted = Change(path=_WORKQUEUES, value=mask_of(others))
     return _plan(host, topic, f"on cores {format_cpu_list(others)}", [wanted])
+
+
+def _processes(host: Host, others: tuple[int, ...]) -> TopicPlan:
+    """Keep what runs in the host's other cgroups off the quiet cores; what nfvbed makes meanwhile may use all."""
+    topic = "other processes"
+    root = _unified(host)
+    if root is None or "cpuset" not in (host.text(f"{root}/cgroup.controllers") or "").split():
+        return _lacking(topic, "no cpusets in cgroup version 2: without it, or with version 1 for them")
+    if host.exists(f"{root}/cgroup.type"):
+        return _lacking(topic, "in a container, whose cgroups are a part of the host's")
+    groups = [
+        f"{root}/{name}"
+        for name in host.names(root)
+        if not name.startswith(_OURS) and host.exists(f"{root}/{name}/cgroup.procs")
+    ]
+    if not groups:
+        return _lacking(topic, f"no cgroup below /{root}: all processes are in the one of the host itself")
+    if not others:
+        return _no_core_left(topic)
+    wanted = [
+        Change(path=f"{group}/cpuset.cpus", value=format_cpu_list(others), may_refuse=True)
+        for group in groups
+        if host.text(f"{group}/cpuset.cpus") != format_cpu_list(others)
+    ]
+    enabled = f"{root}/cgroup.subtree_control"
+    if "cpuset" not in (host.text(enabled) or "").split():
+        wanted.insert(0, Change(path=enabled, value="+cpuset", undone_by="-cpuset"))
+    return TopicPlan(
+        topic=topic,
+        plan=Plan.SET,
+        summary=f"{len(groups)} cgroups on cores {format_cpu_list(others)}, nfvbed and the command in one of their own",
+        changes=tuple(wanted),
+        group=f"{root}/{_OURS}prepared",
+    )
+
+
+def own_group(host: Host, root: str) -> str:
+    """Return the cgroup of version 2 that this process is in, a path as `root` is."""
+    for line in (host.text("proc/self/cgroup") or "").splitlines():
+        hierarchy, _, path = line.split(":", 2)
+        if hierarchy == "0":
+            return f"{root}{path}".rstrip("/")
+    return root
+
+
+def _unified(host: Host) -> str | None:
+    for line in (host.text("proc/mounts") or "").splitlines():
+        _, target, filesystem, *_ = line.split()
+        if filesystem == "cgroup2":
+            return target.lstrip("/")
+    return None
 
 
 def _switched_off(host: Host, topic: str, path: str) -> TopicPlan:

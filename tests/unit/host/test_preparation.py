@@ -9,7 +9,7 @@ from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
 from nfvbed.host.preparation.gain import measure_gain
 from nfvbed.host.preparation.preparing import set_file
-from nfvbed.host.preparation.topics import mask_of, plan_topics
+from nfvbed.host.preparation.topics import mask_of, own_group, plan_topics
 from nfvbed.host.probes.host import Host
 from nfvbed.host.probes.stalls import Stalls
 from nfvbed.records.preparation import Change, Plan
@@ -28,6 +28,15 @@ SERVER = {
     "sys/kernel/mm/ksm/run": "1",
     "proc/sys/kernel/numa_balancing": "1",
     "proc/sys/kernel/watchdog": "0",
+    "proc/mounts": "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
+    "proc/self/cgroup": "0::/user.slice/session-1.scope",
+    "sys/fs/cgroup/cgroup.controllers": "cpuset cpu io memory",
+    "sys/fs/cgroup/cgroup.subtree_control": "cpu memory",
+    "sys/fs/cgroup/system.slice/cgroup.procs": "",
+    "sys/fs/cgroup/system.slice/cpuset.cpus": "",
+    "sys/fs/cgroup/user.slice/cgroup.procs": "",
+    "sys/fs/cgroup/user.slice/cpuset.cpus": "0-1",
+    "sys/fs/cgroup/nfvbed-a1/cgroup.procs": "",
 }
 GUEST = {
     "sys/devices/system/cpu/cpuidle/current_driver": "none",
@@ -53,6 +62,7 @@ def test_a_servers_topics_are_planned_for_the_cores_that_measure(tmp_path):
         "idle states": Plan.SET,
         "interrupts": Plan.SET,
         "unbound workqueues": Plan.SET,
+        "other processes": Plan.SET,
         "page merging (KSM)": Plan.SET,
         "NUMA balancing": Plan.SET,
         "lock-up watchdogs": Plan.ALREADY,
@@ -62,16 +72,31 @@ def test_a_servers_topics_are_planned_for_the_cores_that_measure(tmp_path):
     assert plans["idle states"].holds == "dev/cpu_dma_latency"
     moved = {change.path: change.value for change in plans["interrupts"].changes}
     assert moved == {"proc/irq/24/smp_affinity_list": "0-1", "proc/irq/default_smp_affinity": "00000003"}
+    kept_off = {change.path: change.value for change in plans["other processes"].changes}
+    assert list(kept_off.items()) == [
+        ("sys/fs/cgroup/cgroup.subtree_control", "+cpuset"),
+        ("sys/fs/cgroup/system.slice/cpuset.cpus", "0-1"),
+    ], "the user's have it already, and nfvbed's own may use all"
+    assert plans["other processes"].group == "sys/fs/cgroup/nfvbed-prepared"
 
 
-def test_what_a_guest_lacks_is_told_with_the_reason(tmp_path):
-    plans = {one.topic: one for one in plan_topics(host(tmp_path, GUEST), range(2), (0, 1))}
-    lacking = {topic: one.summary for topic, one in plans.items() if one.plan is Plan.LACKING}
-    assert lacking.keys() == plans.keys() - {"lock-up watchdogs"}
-    assert "no frequency scaling" in lacking["CPU governor"]
-    assert "no driver of idle states" in lacking["idle states"]
-    assert "need all cores" in lacking["interrupts"] and "need all cores" in lacking["unbound workqueues"]
-    assert "no /sys/kernel/mm/ksm/run" in lacking["page merging (KSM)"]
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"sys/fs/cgroup/cgroup.controllers": "cpu io memory"}, "no cpusets in cgroup version 2"),
+        ({"proc/mounts": "tmpfs /run tmpfs rw 0 0"}, "no cpusets in cgroup version 2"),
+        ({"sys/fs/cgroup/cgroup.type": "domain"}, "in a container"),
+    ],
+)
+def test_other_processes_stay_where_cpusets_are_not_the_hosts(tmp_path, changed, why):
+    plans = {one.topic: one for one in plan_topics(host(tmp_path, SERVER | changed), range(8), range(2, 8))}
+    assert plans["other processes"].plan is Plan.LACKING
+    assert why in plans["other processes"].summary
+
+
+def test_the_own_cgroup_is_that_of_version_2(tmp_path):
+    server = host(tmp_path, SERVER | {"proc/self/cgroup": "4:memory:/other\n0::/user.slice/session-1.scope"})
+    assert own_group(server, "sys/fs/cgroup") == "sys/fs/cgroup/user.slice/session-1.scope"
 
 
 @pytest.mark.parametrize(
@@ -87,10 +112,12 @@ def test_what_was_set_is_set_back_by_the_ledger(tmp_path):
     ledger = Ledger.create(tmp_path / "ledger.jsonl", this_process(persistent=False))
     for plan in plan_topics(server, range(8), range(2, 8)):
         assert all(set_file(change, server, ledger) for change in plan.changes)
+    assert server.text("sys/fs/cgroup/system.slice/cpuset.cpus") == "0-1"
     assert server.text("sys/kernel/mm/ksm/run") == "0"
     assert server.text("sys/devices/virtual/workqueue/cpumask") == "00000003"
     assert ledger.undo_all() == []
-    assert {name: server.text(name) for name in SERVER} == SERVER
+    undone_otherwise = {"sys/fs/cgroup/cgroup.subtree_control": "-cpuset"}
+    assert {name: server.text(name) for name in SERVER} == SERVER | undone_otherwise
 
 
 def test_a_file_that_takes_no_value_is_left_alone_and_another_one_is_an_error(tmp_path):

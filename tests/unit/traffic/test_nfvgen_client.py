@@ -1,6 +1,5 @@
 """The client of nfvgen, against a stand-in on a real socket."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,8 @@ from tests.unit.traffic.bearer_tables import bearer_table
 from tests.unit.traffic.fake_nfvgen import HELLO, FakeNfvgen, direction, encode, trial
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
+HOUR_S = 3600
+"""Longer than a test may take: one that waited for its end would fail."""
 
 
 @pytest.fixture
@@ -197,12 +198,10 @@ def test_a_generator_that_dies_in_mid_trial_is_noticed_at_once_with_its_last_lin
         fake.die(-9)
 
     fake.replies["stats"] = die
-    started = time.monotonic()
     with pytest.raises(GeneratorError, match="cannot allocate mbufs") as caught:
-        client(fake).run(REQUEST)
+        client(fake, grace_s=HOUR_S).run(REQUEST)
     assert caught.value.exit_code == 24
     assert "-9" in str(caught.value)
-    assert time.monotonic() - started < 8, "not when it counts as stuck"
 
 
 def test_a_connection_that_ends_wakes_the_sleeping_client(fake: FakeNfvgen) -> None:
@@ -211,10 +210,8 @@ def test_a_connection_that_ends_wakes_the_sleeping_client(fake: FakeNfvgen) -> N
         return encode({"schema": "nfvgen/1", "id": request["id"], "ok": True, "result": {}})
 
     fake.replies["start"] = die_after_the_answer
-    started = time.monotonic()
     with pytest.raises(GeneratorError, match="137"):
-        client(fake).run(replace(REQUEST, duration_ns=60_000_000_000))
-    assert time.monotonic() - started < 30, "not at the end of the trial"
+        client(fake).run(replace(REQUEST, duration_ns=HOUR_S * 1_000_000_000))
 
 
 @pytest.mark.parametrize(

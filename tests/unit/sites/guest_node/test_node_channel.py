@@ -20,6 +20,9 @@ RECORDED = (Path(__file__).parent / "recorded" / "lost-timer-6.12.txt").read_tex
 """Console of a node whose first processor had no timer interrupt any more."""
 SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import agent; agent.Agent(int(sys.argv[2])).serve()"
 
+WITH_THE_NODE = ["setpriv", "--pdeathsig", "KILL", "sleep", "600"]
+"""A program that ends with the agent, as a node's all do."""
+
 
 class Machine:
     """What is for QEMU: it lives until it is reported otherwise."""
@@ -113,7 +116,7 @@ def test_a_machine_that_ends_is_noticed_with_its_last_lines(node, machine, tmp_p
     (tmp_path / "console.log").write_text("booting\nnfvbed: guest node failed: the host's root\n")
     machine.lives = False
     with pytest.raises(DeployError, match="has ended") as caught:
-        node.execute(Program(["sleep", "60"]))
+        node.execute(Program(WITH_THE_NODE))
     assert caught.value.observed == "nfvbed: guest node failed: the host's root"
 
 
@@ -126,7 +129,7 @@ def test_a_node_that_lost_a_timer_is_given_up_while_its_program_runs(node, tmp_p
     console = NodePlaces(tmp_path).console
     console.write_text(RECORDED)
     with pytest.raises(LostTimerError) as caught:
-        node.execute(Program(["sleep", "600"], tmp_path))
+        node.execute(Program(WITH_THE_NODE, tmp_path))
     assert "timer handling issue on cpu=0 timer-softirq=9959" in caught.value.observed
     assert caught.value.where == str(console)
 
