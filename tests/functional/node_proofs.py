@@ -130,7 +130,7 @@ def cores_of(pid):
     return Path(f"/proc/{pid}/status").read_text().partition("Cpus_allowed_list:")[2].split()[0]
 
 
-def other_processes_keep_off(site):
+def other_processes_keep_off(_):
     """Prepared, others keep off the core that measures and this process does not; afterwards all is as it was."""
     host, controllers = Host(), (CGROUPS / "cgroup.subtree_control").read_text()
     group = CGROUPS / "others.slice"
@@ -153,7 +153,7 @@ def other_processes_keep_off(site):
     assert meanwhile == (str(CGROUPS / "nfvbed-prepared"), "0-1", "0"), meanwhile
     assert after == before
     assert (CGROUPS / "cgroup.subtree_control").read_text() == controllers
-    return {"site": site.spec.name, "topics": {topic.topic: topic.summary for topic in topics}}
+    return {topic.topic: f"{topic.plan}: {topic.summary}" for topic in topics}
 
 
 PROOFS = {

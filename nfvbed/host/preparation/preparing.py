@@ -77,8 +77,7 @@ def set_file(change: Change, host: Host, ledger: Ledger) -> bool:
         if change.may_refuse:
             return False
         raise _unwritable(str(path), failure) from failure
-    # A write of nothing would not reach the kernel; a line's end empties a list.
-    ledger.record(FileEntry(path=str(path), previous=change.undone_by or previous or "\n"))
+    ledger.record(FileEntry(path=str(path), previous=change.undone_by or previous))
     try:
         path.write_text(change.value)
     except OSError as failure:

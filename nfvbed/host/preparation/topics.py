@@ -16,6 +16,7 @@ QoS)."""
 _IDLE_DRIVER = "sys/devices/system/cpu/cpuidle/current_driver"
 _CPUFREQ = "sys/devices/system/cpu/cpufreq"
 _WORKQUEUES = "sys/devices/virtual/workqueue/cpumask"
+_ONLINE = "sys/devices/system/cpu/online"
 _MASK_BITS = 32
 _OURS = "nfvbed-"
 """Groups with such names are nfvbed's own."""
@@ -111,10 +112,12 @@ def _processes(host: Host, others: tuple[int, ...]) -> TopicPlan:
         return _lacking(topic, f"no cgroup below /{root}: all processes are in the one of the host itself")
     if not others:
         return _no_core_left(topic)
+    # A group with processes takes no empty list again, so that one which had none gets all cores.
+    every = host.text(_ONLINE) or ""
     wanted = [
-        Change(path=f"{group}/cpuset.cpus", value=format_cpu_list(others), may_refuse=True)
-        for group in groups
-        if host.text(f"{group}/cpuset.cpus") != format_cpu_list(others)
+        Change(path=path, value=format_cpu_list(others), may_refuse=True, undone_by=host.text(path) or every)
+        for path in (f"{group}/cpuset.cpus" for group in groups)
+        if host.text(path) != format_cpu_list(others)
     ]
     enabled = f"{root}/cgroup.subtree_control"
     if "cpuset" not in (host.text(enabled) or "").split():

@@ -28,6 +28,7 @@ SERVER = {
     "sys/kernel/mm/ksm/run": "1",
     "proc/sys/kernel/numa_balancing": "1",
     "proc/sys/kernel/watchdog": "0",
+    "sys/devices/system/cpu/online": "0-7",
     "proc/mounts": "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
     "proc/self/cgroup": "0::/user.slice/session-1.scope",
     "sys/fs/cgroup/cgroup.controllers": "cpuset cpu io memory",
@@ -116,7 +117,10 @@ def test_what_was_set_is_set_back_by_the_ledger(tmp_path):
     assert server.text("sys/kernel/mm/ksm/run") == "0"
     assert server.text("sys/devices/virtual/workqueue/cpumask") == "00000003"
     assert ledger.undo_all() == []
-    undone_otherwise = {"sys/fs/cgroup/cgroup.subtree_control": "-cpuset"}
+    undone_otherwise = {
+        "sys/fs/cgroup/cgroup.subtree_control": "-cpuset",
+        "sys/fs/cgroup/system.slice/cpuset.cpus": "0-7",
+    }
     assert {name: server.text(name) for name in SERVER} == SERVER | undone_otherwise
 
 
