@@ -135,6 +135,7 @@ def test_every_byte_arrives_each_way_and_nothing_is_cut(lab_with_vnfs, offloads)
             transfer(sender, receiver)
         cut = fragments(deployment)
         assert set(cut.values()) == {(0, 0, 0)}, cut
+        (told,) = ends.told()
     (log,) = Path(deployment.run_directory).glob("enb-u*.log")
     counts = counts_of(log)
     # At least as many packets as the bytes fill, and all of them on their way.
@@ -142,6 +143,7 @@ def test_every_byte_arrives_each_way_and_nothing_is_cut(lab_with_vnfs, offloads)
     assert counts.uplink.sent > least
     assert counts.downlink.to_ue > least
     assert counts.dropped == 0, counts
+    assert told == counts.told()
     site.verify(deployment)
     site.destroy(deployment)
 

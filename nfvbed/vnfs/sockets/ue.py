@@ -126,7 +126,7 @@ def behind_enb(deployment: Deployment, around: HostResources, ends: NamespaceEnd
             threads=(*ends.threads, thread),
             what=f"a UE, whose tun device {PROGRAM} joins to S1-U in GTP-U, and a server; {ends.what}",
             mtu=UE_MTU,
-            told=partial(_told, process.log),
+            told=partial(_told, process),
         )
     finally:
         if process is not None:
@@ -149,8 +149,10 @@ def counts_of(log: Path) -> EnbCounts:
         ) from failure
 
 
-def _told(log: Path) -> tuple[str, ...]:
-    return (counts_of(log).told(),)
+def _told(process: ManagedProcess) -> tuple[str, ...]:
+    """End the user plane: it writes its counts then."""
+    process.stop()
+    return (counts_of(process.log).told(),)
 
 
 def _make_device(netns: str, bearer: Bearer, server: IPv4Address) -> None:
