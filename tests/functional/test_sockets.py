@@ -157,7 +157,7 @@ def figure(row, name):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("vloop_image")
-@pytest.mark.parametrize("name", ["linux-bridge", "ovs-dpdk"])
+@pytest.mark.parametrize("name", ["linux-bridge", "ovs-dpdk", "ovs-overlay-geneve"])
 def test_between_two_virtual_machines_and_their_forwarding_goes_on(site, tmp_path, name):
     tests = [
         {"kind": "tcp-throughput", "streams": [1], "offloads": ["none", "tso"], **SHORT},
