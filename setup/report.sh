@@ -15,11 +15,11 @@ fail() {
     exit "$1"
 }
 
-# debian [OS-RELEASE]: the Debian whose packages this machine has; 13 for newer ones and for systems that are like Debian
-# (setup/check-host says so).
+# debian [OS-RELEASE]: whose packages this machine has, as the lists name it: a Debian, ubuntu24.04, and 13 for newer ones
+# and for others that are like Debian (setup/check-host says so).
 debian() {
     # shellcheck disable=SC1090
-    (. "${1:-/etc/os-release}" 2>/dev/null; if [ "${ID:-}${VERSION_ID:-}" = debian12 ]; then echo 12; else echo 13; fi)
+    (. "${1:-/etc/os-release}" 2>/dev/null; case ${ID:-}${VERSION_ID:-} in debian12) echo 12 ;; ubuntu24.04) echo ubuntu24.04 ;; *) echo 13 ;; esac)
 }
 
 # section NAME...: the packages of sections of the list, as this machine's Debian names them.
@@ -27,7 +27,7 @@ section() {
     local name
     for name in "$@"; do
         awk -v want="[$name]" -v debian="$(debian)" '/^#/ || NF == 0 { next } /^\[/ { on = ($1 == want); next }
-            on && (NF == 1 || $2 == debian) { print $1 }' "$PACKAGE_LIST"
+            on { of = NF == 1; for (i = 2; i <= NF; i++) if ($i == debian) of = 1; if (of) print $1 }' "$PACKAGE_LIST"
     done
 }
 

@@ -11,8 +11,10 @@ PROVEN = {
     "12": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\nID=debian\n',
     "13": 'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\nVERSION_ID="13"\nVERSION_CODENAME=trixie\nID=debian\n',
 }
+UBUNTU = "Ubuntu 24.04.1 LTS"
 TRIED = {
-    "Ubuntu 24.04.1 LTS": 'PRETTY_NAME="Ubuntu 24.04.1 LTS"\nVERSION_ID="24.04"\nID=ubuntu\nID_LIKE=debian\n',
+    UBUNTU: 'PRETTY_NAME="Ubuntu 24.04.1 LTS"\nVERSION_ID="24.04"\nID=ubuntu\nID_LIKE=debian\n',
+    "Ubuntu 26.04 LTS": 'PRETTY_NAME="Ubuntu 26.04 LTS"\nVERSION_ID="26.04"\nID=ubuntu\nID_LIKE=debian\n',
     "Linux Mint 22": 'PRETTY_NAME="Linux Mint 22"\nVERSION_ID="22"\nID=linuxmint\nID_LIKE="ubuntu debian"\n',
     "Debian GNU/Linux forky/sid": 'PRETTY_NAME="Debian GNU/Linux forky/sid"\nVERSION_CODENAME=forky\nID=debian\n',
 }
@@ -58,7 +60,7 @@ def test_systems_like_debian_are_tried_with_one_line_that_says_what_to_send(name
     assert goes_on(ended)
     (line,) = ended.stdout.splitlines()
     assert f"nobody has proven nfvbed on {name}" in line and "`.venv/bin/nfvbed doctor --json`" in line
-    assert debian(TRIED[name], tmp_path) == "13"
+    assert debian(TRIED[name], tmp_path) == ("ubuntu24.04" if name == UBUNTU else "13")
 
 
 @pytest.mark.parametrize("name", REFUSED)
