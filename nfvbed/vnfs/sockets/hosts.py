@@ -129,7 +129,7 @@ class SocketEnds:
     kind: str = ""
     """Word for rows that are of other ends than the generator's ports."""
     told: Callable[[], tuple[str, ...]] = tuple
-    """Gives what is known of the traffic after the last of it, while the hosts are there; it may end what carried it."""
+    """Gives what is known of the traffic after the last of it, while the hosts are there. It may end their carrier."""
 
     def traffic(self) -> tuple[LinkTraffic, LinkTraffic]:
         """Return what both devices' kernels have counted.
