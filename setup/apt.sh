@@ -4,7 +4,7 @@ KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # private_apt WHAT WORK SUITE...: sets `options`, with which apt-get works in WORK and knows these suites alone.
 # The machine's own entry for its Debian says where its mirror is; the other suites lie beside it. A system that is only
-# like Debian has another archive: there an entry of one of these suites says it, and without one it is Debian's own.
+# like Debian has another archive: there apt is to have an entry of one of these suites.
 private_apt() {
     local what=$1 work=$2 mirror="" signed="" name own
     shift 2
@@ -14,7 +14,6 @@ private_apt() {
         mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $name" 'Component: main' | head -n 1)
         [ -z "$mirror" ] || break
     done
-    if [ -z "$mirror$own" ] && [ -f $KEYRING ]; then mirror=http://deb.debian.org/debian; fi
     [ -n "$mirror" ] || fail $EXIT_PREREQUISITE "there is no source for $what" "apt knows none of $own $*" "add Debian's main of one of them to apt's sources (with Pin-Priority: -1 where it is not this system), then try again"
     if [ -f $KEYRING ]; then signed="[signed-by=$KEYRING]"; fi
     mkdir -p "$work"/{lists/partial,cache/archives/partial}
