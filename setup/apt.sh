@@ -2,7 +2,8 @@
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# private_apt WHAT WORK SUITE...: sets `options`, with which apt-get works in WORK and knows these suites alone.
+# private_apt WHAT WORK SUITE...: sets `options`, with which apt-get works in WORK and knows these suites alone, without the
+# machine's own pins.
 # The machine's own entry for its Debian says where its mirror is; the other suites lie beside it. A system that is only
 # like Debian has another archive: there apt is to have an entry of one of these suites.
 private_apt() {
@@ -19,5 +20,6 @@ private_apt() {
     mkdir -p "$work"/{lists/partial,cache/archives/partial}
     printf "deb $signed $mirror %s main\n" "$@" >"$work/sources.list"
     options=(-q -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$work/lists"
+        -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
         -o Dir::Cache="$work/cache" -o APT::Sandbox::User=root -o DPkg::Lock::Timeout=600)
 }
