@@ -6,6 +6,8 @@ Everything is planned from /proc and /sys alone; nothing is written here.
 import re
 from collections.abc import Sequence
 
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.cgroups import unified_mount
 from nfvbed.host.probes.host import Host
 from nfvbed.records.preparation import Change, Plan, TopicPlan
 from nfvbed.spec.cpulist import format_cpu_list
@@ -141,11 +143,10 @@ def own_group(host: Host, root: str) -> str:
 
 
 def _unified(host: Host) -> str | None:
-    for line in (host.text("proc/mounts") or "").splitlines():
-        _, target, filesystem, *_ = line.split()
-        if filesystem == "cgroup2":
-            return target.lstrip("/")
-    return None
+    try:
+        return str(unified_mount(host.text("proc/mounts") or "")).lstrip("/")
+    except PrerequisiteError:
+        return None
 
 
 def _switched_off(host: Host, topic: str, path: str) -> TopicPlan:
