@@ -169,7 +169,7 @@ BETWEEN_COMMANDS = {"&&", "||", ";", "|", ">", ">>", "<", "2>"}
 
 def shown():
     """Yield (place, line) of each line of code in the pages, with those that continue it."""
-    for page in set(PAGES) - {OF_CLICK}:
+    for page in sorted(set(PAGES) - {OF_CLICK}):
         fenced, begun = False, ""
         for number, line in enumerate(page.read_text().splitlines(), 1):
             if line.startswith("```"):

@@ -100,6 +100,17 @@ def test_the_own_cgroup_is_that_of_version_2(tmp_path):
     assert own_group(server, "sys/fs/cgroup") == "sys/fs/cgroup/user.slice/session-1.scope"
 
 
+def test_what_a_guest_lacks_is_told_with_the_reason(tmp_path):
+    plans = {one.topic: one for one in plan_topics(host(tmp_path, GUEST), range(2), (0, 1))}
+    lacking = {topic: one.summary for topic, one in plans.items() if one.plan is Plan.LACKING}
+    assert lacking.keys() == plans.keys() - {"lock-up watchdogs"}
+    assert "no frequency scaling" in lacking["CPU governor"]
+    assert "no driver of idle states" in lacking["idle states"]
+    assert "need all cores" in lacking["interrupts"] and "need all cores" in lacking["unbound workqueues"]
+    assert "no cpusets in cgroup version 2" in lacking["other processes"]
+    assert "no /sys/kernel/mm/ksm/run" in lacking["page merging (KSM)"]
+
+
 @pytest.mark.parametrize(
     ("cores", "mask"),
     [((0, 1), "00000003"), ((32,), "00000001,00000000"), ((), "00000000"), ((31, 33), "00000002,80000000")],
