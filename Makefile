@@ -219,6 +219,8 @@ bisect-known: build ## a bisection whose answer is known: from which revision on
 
 run-openstack-vepc: devcloud-packages image-vepc
 
+run-openstack run-openstack-sockets run-openstack-sockets-apart: devcloud-packages images
+
 # Published experiments with guests boot an image, and sockets in guests one whose agent starts their tools.
 SEEDS_OF_GUESTS := $(shell grep -lE 'kind: vm|emulated-nic' vsperf-conf/experiments/seeds/*.yml)
 $(addprefix run-,$(basename $(notdir $(SEEDS_OF_GUESTS)))) run-v2v-sockets: images

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.verify.checks import ExpectedMachine
-from nfvbed.cloud.verify.commands import MachineCommands
+from nfvbed.cloud.verify.commands import Hypervisor, MachineCommands
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
@@ -164,6 +164,10 @@ class Compute(ABC):
 
     def reading(self) -> MachineCommands | None:
         """Return the commands for reading its machine; None: only the agents report its state."""
+        return None
+
+    def hypervisor(self, host: str) -> Hypervisor | None:
+        """Return the libvirt of one of its computes, by Nova's name; None: nothing here reaches it."""
         return None
 
     def findings(self) -> tuple[Finding, ...]:

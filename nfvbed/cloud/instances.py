@@ -6,6 +6,8 @@ DATA_NETWORKS = ("data0", "data1")
 """Networks at the outside ends of a path, in its order; the generator's port of the same number is on each."""
 LINK_NETWORK = "link{}"
 """Network between VNF n and VNF n + 1 of a chain, from 1."""
+VLAN_NETWORK = "vlan{}"
+"""The same in a devcloud with two computes of a data plane."""
 TUNNEL_NETWORK = "tunnel{}"
 """Network that is a tunnel between computes, from 1."""
 MANAGEMENT_NETWORK = "mgmt"

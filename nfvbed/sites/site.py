@@ -27,7 +27,7 @@ from nfvbed.records import (
 )
 from nfvbed.records.findings import Finding, PlainReport, SiteReport, State
 from nfvbed.records.preparation import TopicPlan
-from nfvbed.records.readings import Part, Reading
+from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.disruption import Disruption, DisruptionReport, FlowShares
@@ -47,6 +47,7 @@ from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
 if TYPE_CHECKING:
     # A module that asks for a host imports what it is made of; the interface needs nothing of it.
     from nfvbed.sites.hostview import HostView
+    from nfvbed.vnfs.guest.machines import PathGuests
     from nfvbed.vnfs.numa import Host
 
 NOTHING_DEPLOYED = "nothing is deployed on this host"
@@ -441,6 +442,14 @@ class Site(ABC):
             DeployError: the deployment is not there.
         """
         return None
+
+    def path_guests(self, deployment: Deployment) -> "PathGuests | Unavailable":
+        """Return the guests of a deployment's path, whose agents can be asked; or why none can.
+
+        Raises:
+            DeployError: the deployment is not there.
+        """
+        return Unavailable(f"nothing reaches the guests of site {self.name}")
 
     # Its generator.
 

@@ -13,7 +13,7 @@ from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Accelerator, PortKind, VnfKind
 from nfvbed.records.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
-from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vm.agent import Agent, SerialPort
 from tests.functional.disturbed import pass_all
 from tests.functional.vm_guests import PROJECT, choice, offered
 
@@ -31,7 +31,7 @@ def _site(lab_with_vnfs):
 
 def nics(handle):
     """What the guest says of its NICs, in the order of the path."""
-    ports = {port["mac"]: port for port in Agent(Path(handle.control["agent"])).ask("links")["ports"]}
+    ports = {port["mac"]: port for port in Agent(SerialPort(Path(handle.control["agent"]))).ask("links")["ports"]}
     return [ports[port.mac] for port in handle.ports]
 
 

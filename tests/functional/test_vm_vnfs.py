@@ -17,7 +17,7 @@ from nfvbed.host.qemu.accelerator import boot, find_accelerator
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Accelerator, PortKind, Readiness, Role
-from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vm.agent import Agent, SerialPort
 from nfvbed.vnfs.vm.driver import VmVnf
 from tests.functional.disturbed import PATIENCE_S
 from tests.functional.lab_host import MARK, assert_back_to, settled_snapshot
@@ -51,7 +51,7 @@ def started(workspace, ports, chosen):
 
 
 def guest_links(handle):
-    ports = Agent(Path(handle.control["agent"])).ask("links")["ports"]
+    ports = Agent(SerialPort(Path(handle.control["agent"]))).ask("links")["ports"]
     by_mac = {port["mac"]: port for port in ports}
     return [by_mac[port.mac] for port in handle.ports]
 

@@ -249,10 +249,14 @@ def test_own_loader_old_nics_and_one_cpu(tmp_path):
     [("pc", "ide-cd,drive=cd"), ("q35", "ide-cd,drive=cd,bus=ide.0")],
 )
 def test_forwards_as_user_data_on_the_config_drive_says(tmp_path, machine, device):
-    """As Nova boots it: the image's own loader, and a CD behind PIIX or AHCI; and a management port with DHCP."""
+    """As Nova boots it: the image's own loader, a CD behind PIIX or AHCI, and the agent's virtio port.
+
+    And a management port with DHCP.
+    """
     drive = tmp_path / "config.iso"
     drive.write_bytes(config_drive(b"vloop.forward=macswap vloop.manage=dhcp\n"))
-    choices = {"machine": machine, "direct": False, "cd": drive, "cd_device": device, "managed": 5201}
+    choices = {"machine": machine, "direct": False, "cd": drive, "cd_device": device}
+    choices |= {"managed": 5201, "virtio_port": True}
     with Guest(tmp_path, **choices) as guest:
         _, seconds = guest.wait_ready()
         print(f"ready after {seconds:.1f} s")

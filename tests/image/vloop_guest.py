@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from nfvbed.host.qemu.binaries import locate
-from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vm.agent import Agent, AgentLine, SerialPort
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "images"
@@ -29,11 +29,13 @@ class Guest:
         """Choices: `machine`, `cpus`, `direct` (the kernel beside the image, or its own loader), `parameters`, `cd`.
 
         `managed` is a TCP port of the guest's on one NIC more, behind QEMU's own network, which answers DHCP.
+        `virtio_port` has the agent on the port that a cloud gives it, with nothing at its serial port.
         """
         direct, parameters = choices.get("direct", True), choices.get("parameters", "")
         self.folder = folder
         self.console = folder / "console.log"
-        self.agent = Agent(folder / "agent")
+        port = VirtioPort if choices.get("virtio_port") else SerialPort
+        self.agent = Agent(port(folder / "agent"))
         self._managed = free_port()
         self._arguments = self._machine(nics, choices) + self._boot(direct, parameters)
         self._process = None
@@ -117,7 +119,12 @@ class Guest:
             argv += ["-drive", f"file={choices['cd']},format=raw,if=none,id=cd,media=cdrom,readonly=on"]
             argv += ["-device", choices["cd_device"]]
         argv += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
-        argv += ["-chardev", f"socket,id=agent,path={folder / 'agent'},server=on,wait=off", "-serial", "chardev:agent"]
+        argv += ["-chardev", f"socket,id=agent,path={folder / 'agent'},server=on,wait=off"]
+        if choices.get("virtio_port"):
+            argv += ["-device", "virtio-serial-pci"]
+            argv += ["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"]
+        else:
+            argv += ["-serial", "chardev:agent"]
         for place, nic in enumerate(nics):
             near, far = folder / f"q{place}", folder / f"t{place}"
             ends = f"local.type=unix,local.path={near},remote.type=unix,remote.path={far}"
@@ -152,6 +159,36 @@ def free_port():
     """Return a TCP port of the loopback device that nothing listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
+
+
+class VirtioPort(SerialPort):
+    """The host's side of a virtio port, as libvirt uses it: each request is preceded by a synchronization."""
+
+    def open(self, do, deadline):
+        """Return a connection."""
+        return _VirtioLine(super().open(do, deadline))
+
+
+class _VirtioLine(AgentLine):
+    def __init__(self, line):
+        self._line = line
+
+    def __enter__(self):
+        self._line.__enter__()
+        return self
+
+    def __exit__(self, *how):
+        self._line.__exit__(*how)
+
+    def send(self, line):
+        """Synchronize, and send a request as arguments of the agent's own command."""
+        self._line.send(json.dumps({"execute": "guest-sync", "arguments": {"id": 7}}).encode())
+        assert json.loads(self._line.read()) == {"return": 7}
+        self._line.send(json.dumps({"execute": "vloop", "arguments": json.loads(line)}).encode())
+
+    def read(self):
+        """Return the answer within the command's."""
+        return json.dumps(json.loads(self._line.read())["return"]).encode()
 
 
 class Wire:

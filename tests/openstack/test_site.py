@@ -32,26 +32,69 @@ def require_paced_load(variant: str, store: Path) -> None:
         print(trial["directions"])
 
 
+def require_frames(run, variant: str) -> None:
+    """Check that every trial of a run with a generator had frames, that none was changed, and that it was emulated."""
+    assert [(cell["variant"], cell["status"]) for cell in run["cells"]] == [(variant, "ok")]
+    trials = [trial for trial in run["trials"] if trial["intended_load_pps"] and trial["status"] == "ok"]
+    assert trials
+    for trial in trials:
+        assert all(0 < one["received"] <= one["sent"] for one in trial["directions"])
+        assert all(one["corrupted"] == one["duplicated"] == 0 for one in trial["directions"])
+        assert QualityWarning.EMULATED_ACCELERATOR in trial["warnings"]
+        # Nothing measured the VNF alone here, so no trial says that it set the rate.
+        assert QualityWarning.VNF_LIMITED not in trial["warnings"]
+        print(trial["cell"], trial["directions"])
+
+
 @pytest.mark.path
-@pytest.mark.drives("vloop", ["linux-bridge", "ovs-dpdk"], ["legacy"])
+@pytest.mark.drives("vloop", ["linux-bridge"], ["legacy"])
 @pytest.mark.usefixtures("nothing_onboarded")
-def test_both_data_planes_are_measured_through_tackers_instances(tmp_path):
+def test_a_data_plane_is_measured_through_tackers_instances(tmp_path):
     store = tmp_path / "results.sqlite"
-    ok("run", "openstack", "--store", str(store), "--no-doctor")
+    words = ("--set", "variants=[linux-bridge]", "--set", "baseline=linux-bridge")
+    ok("run", "openstack", *words, "--store", str(store), "--no-doctor")
+    require_frames(json.loads(ok("export", "latest", "--store", str(store), "--format", "json")), "linux-bridge")
+
+
+@pytest.mark.path
+@pytest.mark.drives("vloop", ["ovs-dpdk"], ["legacy"], remark="and sockets between two instances")
+@pytest.mark.usefixtures("nothing_onboarded")
+def test_two_instances_of_a_chain_are_hosts_of_sockets_and_forward_again(tmp_path):
+    store = tmp_path / "results.sqlite"
+    ok("run", "openstack-sockets", "--quick", "--store", str(store), "--no-doctor")
     run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
-    cells = {cell["variant"]: cell for cell in run["cells"]}
-    assert set(cells) == {"linux-bridge", "ovs-dpdk"}
-    assert {cell["status"] for cell in cells.values()} == {"ok"}
-    for cell in cells.values():
-        trials = [trial for trial in run["trials"] if trial["cell"] == cell["id"] and trial["status"] == "ok"]
-        assert trials
-        for trial in trials:
-            assert all(0 < one["received"] <= one["sent"] for one in trial["directions"])
-            assert all(one["corrupted"] == one["duplicated"] == 0 for one in trial["directions"])
-            assert QualityWarning.EMULATED_ACCELERATOR in trial["warnings"]
-            # Nothing measured the VNF alone here, so no trial says that it set the rate.
-            assert QualityWarning.VNF_LIMITED not in trial["warnings"]
-            print(cell["id"], trial["directions"])
+    require_frames(run, "ovs-dpdk")
+    require_sockets(run, "network link1 (local) joins them, both on compute controller")
+
+
+def require_sockets(run, network: str) -> None:
+    """Check what came of sockets between two instances: every kind of test, with bytes that both kernels counted."""
+    tables = {one["test"]: one for one in run["results"] if one["test"] != "paced"}
+    assert {one["status"] for one in tables.values()} == {"ok"}, tables
+    for table in tables.values():
+        assert any(network in note for note in table["payload"]["notes"]), table["payload"]["notes"]
+        for row in table["payload"]["rows"]:
+            print(row["label"], row["status"], row.get("reason"), [(q["name"], q["value"]) for q in row["quantities"]])
+            assert row["parameters"]["ends"] == "guests"
+    carried = [trial for trial in run["trials"] if not trial["intended_load_pps"]]
+    assert carried and all(trial["forwarded_rate_pps"] > 0 for trial in carried)
+
+
+@pytest.mark.on_demand  # as the test before it, on two computes
+@pytest.mark.usefixtures("nothing_onboarded")
+@pytest.mark.parametrize(
+    ("vnf", "network"),
+    [("vpair", "vlan1 (vlan of physical network tenant)"), ("vpair-tenant", "vpair-tenant-across (vlan of")],
+)
+def test_instances_on_two_computes_are_hosts_of_sockets(tmp_path, vnf, network):
+    store = tmp_path / "results.sqlite"
+    words = ("--set", f"vnfs=[{{vnf: {vnf}, kind: vm, forwarding: io}}]", "--quick", "--no-doctor")
+    ok("run", "openstack-sockets-apart", *words, "--store", str(store))
+    run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
+    require_frames(run, "ovs-dpdk")
+    require_sockets(run, f"network {network}")
+    (note,) = {note for one in run["results"] for note in one["payload"]["notes"] if "Hosts on" in note}
+    assert "on computes controller and ovs-dpdk-2" in note
 
 
 @pytest.mark.on_demand  # test_onboarding.py heals by both APIs

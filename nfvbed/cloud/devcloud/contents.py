@@ -20,12 +20,17 @@ VIM = "devcloud"
 ZONE = "nova"
 """Availability zone of computes that were not put into another one (Nova: `default_availability_zone`)."""
 SMALL = Flavor(name="small", title="Small", summary="For CirrOS.", vcpus=1, memory_mib=256, disk_gib=1, hugepages=True)
+TENANT = "tenant"
+"""Physical network of VLANs: those of tenants, and those between two computes."""
 _MARK = "made by nfvbed devcloud"
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network: a flat one is on the physical network of its name, a local one within each host alone."""
+    """A network: a flat one is on the physical network of its name, a local one within each host alone.
+
+    A VLAN is on the physical network `tenant`.
+    """
 
     name: str
     cidr: str
@@ -42,6 +47,9 @@ NETWORKS = (
     # Between VNFs of a chain, which are on one host: no physical network is needed.
     Network("link1", "10.97.1.0/24", kind="local"),
     Network("link2", "10.97.2.0/24", kind="local"),
+    # The same between two computes of a data plane.
+    Network("vlan1", "10.97.3.0/24", kind="vlan"),
+    Network("vlan2", "10.97.4.0/24", kind="vlan"),
 )
 
 
@@ -64,6 +72,12 @@ def fill(api: CloudApi, root: Path, wanted: Sequence[Flavor], password: str) -> 
     return f"{len(NETWORKS)} networks, {len(wanted) + 1} flavors, CirrOS, VIM {VIM}"
 
 
+def _physical(network: Network) -> dict[str, str]:
+    if network.kind == "local":
+        return {}
+    return {"provider:physical_network": network.name if network.kind == "flat" else TENANT}
+
+
 def _network(api: CloudApi, network: Network) -> None:
     if api.get("neutron", f"/v2.0/networks?name={network.name}")["networks"]:
         return
@@ -74,7 +88,7 @@ def _network(api: CloudApi, network: Network) -> None:
         # With port security Neutron drops every frame that a VNF forwards, whatever the firewall driver.
         "port_security_enabled": False,
         "provider:network_type": network.kind,
-        **({"provider:physical_network": network.name} if network.kind == "flat" else {}),
+        **_physical(network),
     }
     made = api.post("neutron", "/v2.0/networks", {"network": body})["network"]["id"]
     subnet = {

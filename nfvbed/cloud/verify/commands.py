@@ -1,4 +1,4 @@
-"""How readings reach a machine of a cloud: in a namespace of this machine, or over SSH into a container."""
+"""How readings, and requests to guests, reach a machine of a cloud: in a namespace of this machine, or over SSH."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -74,3 +74,22 @@ class MachineCommands(ABC):
                 fix="see whether the switch and its database run there",
             )
         return answer.out
+
+
+class Hypervisor(ABC):
+    """The libvirt of one compute, which runs its guests.
+
+    Args:
+        host: the compute's name in Nova.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+
+    @abstractmethod
+    def virsh(self, words: Sequence[str], timeout_s: float) -> Answer:
+        """Run a command of virsh as the system's administrator.
+
+        Raises:
+            NfvbedError: the compute cannot be reached, or the command did not end in time.
+        """

@@ -1,11 +1,11 @@
-"""Commands in a node of this machine, for readings of that node."""
+"""Commands in a node of this machine: for readings of that node, and to the libvirt in it."""
 
 from collections.abc import Sequence
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.services.openvswitch import control_socket
-from nfvbed.cloud.verify.commands import Answer, MachineCommands
+from nfvbed.cloud.verify.commands import Answer, Hypervisor, MachineCommands
 
 COMPUTE_SERVICE = "nova-compute"
 
@@ -29,3 +29,16 @@ class NodeCommands(MachineCommands):
     def appctl(self, *words: str) -> str:
         """Ask the switch's daemon, whose socket is named after its own program."""
         return self.asked(("ovs-appctl", "--timeout=20", f"--target={control_socket(self._node)}", *words))
+
+
+class NodeHypervisor(Hypervisor):
+    """The libvirt of one node."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.name)
+        self._node = node
+
+    def virsh(self, words: Sequence[str], timeout_s: float) -> Answer:
+        """Run it through the node's first process."""
+        done = self._node.channel.run(Command(("/usr/bin/virsh", "--quiet", *words), timeout_s=timeout_s))
+        return Answer(done.status, done.stdout, done.stderr)

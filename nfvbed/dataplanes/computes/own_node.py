@@ -8,8 +8,8 @@ from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.services.computes import ComputeKind
 from nfvbed.cloud.devcloud.stages import SilentProgress
 from nfvbed.cloud.verify.checks import ExpectedMachine
-from nfvbed.cloud.verify.commands import MachineCommands
-from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands
+from nfvbed.cloud.verify.commands import Hypervisor, MachineCommands
+from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands, NodeHypervisor
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
@@ -64,6 +64,10 @@ class OwnNodeCompute(Compute):
     def reading(self) -> MachineCommands | None:
         """Return commands in the node."""
         return NodeCommands(self._node)
+
+    def hypervisor(self, host: str) -> Hypervisor:
+        """Return the node's."""
+        return NodeHypervisor(self._node)
 
     def probe(self, variant: Variant) -> Fitness:
         """Check that this machine has what the compute needs; the node need not run."""

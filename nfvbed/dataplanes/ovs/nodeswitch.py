@@ -110,12 +110,28 @@ class NodeSwitch:
         Raises:
             DeployError: the switch does not have one of them.
         """
+        first, *others = self.port_hops(path)
+        return first, self.datapath_hop("datapath"), *others
+
+    def port_hops(self, path: Sequence[SwitchPort], machine: str = "") -> tuple[Hop, ...]:
+        """Read ports of the path, in their order.
+
+        Args:
+            machine: name of this switch's machine, where the path is on several.
+
+        Raises:
+            DeployError: the switch does not have one of them.
+        """
         counted = self._counted({port.name: port.bridge for port in path})
         self._require([port.name for port in path if port.name not in counted])
-        first, *others = (
-            reading.port_hop(f"{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
+        at = f"{machine} " if machine else ""
+        return tuple(
+            reading.port_hop(f"{at}{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
         )
-        return first, Hop(name="datapath", drops=self._datapath_drops(), counted_by=CounterSource.OVS), *others
+
+    def datapath_hop(self, name: str) -> Hop:
+        """Read what the datapath has dropped."""
+        return Hop(name=name, drops=self._datapath_drops(), counted_by=CounterSource.OVS)
 
     def lead(self, leads: Sequence[AddressLead], device: Callable[[InstancePort], str]) -> None:
         """Put static addresses into Neutron's bridge, whose VLANs are its own tags of the networks.

@@ -10,12 +10,12 @@ from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.cores.topology import read_topology
 from nfvbed.measure.warnings import vnf_warnings
 from nfvbed.records import Hop, HopKind, QualityWarning, Status
-from nfvbed.records.readings import Part, available
+from nfvbed.records.readings import Part, Unavailable, available
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.guest.machines import RESUME_S, Machine, absence, machines, paused
+from nfvbed.vnfs.guest.machines import RESUME_S, Machine, PathGuests, machines, path_guests, paused
 from nfvbed.vnfs.guest.pinning import Pinning, read_pinning
 from nfvbed.vnfs.vm.agent import AgentRefused
 
@@ -24,23 +24,26 @@ _PROBE_S = 0.1
 _AGAIN_S = 0.1
 
 
-def not_here(cell_test: CellTest) -> Outcome[TablePayload] | None:
-    """Return the outcome where a cell has no guests to work in; None where it has."""
-    reason = absence(cell_test.setup.deployment)
-    return Outcome(None, Status.NOT_APPLICABLE, reason) if reason else None
+def guests_here(cell_test: CellTest) -> PathGuests | Outcome[TablePayload]:
+    """Return the guests of a cell on this machine; or the outcome where it has none."""
+    deployment, site = cell_test.setup.deployment, cell_test.setup.site
+    if deployment.vnfs and site.host_view(deployment) is None:
+        reason = f"its guests are not this machine's, whose threads and cores are read: site {site.name} is no host"
+        return Outcome(None, Status.NOT_APPLICABLE, reason)
+    found = path_guests(deployment)
+    return Outcome(None, Status.NOT_APPLICABLE, found.reason) if isinstance(found, Unavailable) else found
 
 
 @contextlib.contextmanager
-def working_inside(cell_test: CellTest) -> Iterator[tuple[Machine, ...]]:
+def working_inside(cell_test: CellTest, guests: PathGuests) -> Iterator[None]:
     """Pause the forwarding of all guests, and resume it afterwards until frames that pass prove it.
 
     Raises:
         OnboardError: forwarding does not resume; the deployment is of no use any more.
     """
-    guests = machines(cell_test.setup.deployment)
     try:
-        with paused(guests):
-            yield guests
+        with paused(guests.guests):
+            yield
     except (AgentRefused, UnsupportedError):
         _see_forwarding(cell_test)
         raise
@@ -55,12 +58,13 @@ def in_first_guest(
     Raises:
         OnboardError, AgentRefused, UnsupportedError: as `working_inside`, and as what measures.
     """
-    absent = not_here(cell_test)
-    if absent is not None:
-        return absent
-    with working_inside(cell_test) as guests:
-        pinning = pinning_of(guests[0])
-        rows = tuple(measure(guests[0], pinning))
+    guests = guests_here(cell_test)
+    if isinstance(guests, Outcome):
+        return guests
+    first = machines(cell_test.setup.deployment)[0]
+    with working_inside(cell_test, guests):
+        pinning = pinning_of(first)
+        rows = tuple(measure(first, pinning))
     return Outcome(TablePayload(rows=rows, notes=notes_on(pinning)), warnings=warnings_of_test(cell_test))
 
 
@@ -147,5 +151,12 @@ def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], N
 
 
 def _frames(hops: Sequence[Hop]) -> dict[str, int]:
-    """Return the frames that guests' ports have counted, whichever way they went."""
-    return {hop.name: (hop.rx_packets or 0) + (hop.tx_packets or 0) for hop in hops if hop.kind is HopKind.VNF_PORT}
+    """Return the frames that guests' ports have counted, whichever way they went.
+
+    Where guests are not asked, a cloud's, these are the frames that the switch's ports have counted both ways.
+    """
+    of_guests = [hop for hop in hops if hop.kind is HopKind.VNF_PORT]
+    if of_guests:
+        return {hop.name: (hop.rx_packets or 0) + (hop.tx_packets or 0) for hop in of_guests}
+    both = [hop for hop in hops if hop.rx_packets is not None and hop.tx_packets is not None]
+    return {hop.name: min(hop.rx_packets or 0, hop.tx_packets or 0) for hop in both}

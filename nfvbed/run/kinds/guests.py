@@ -15,8 +15,8 @@ from nfvbed.records import QualityWarning, Record, Role, Status, WorkThread
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.run.kinds.guest_session import (
+    guests_here,
     in_first_guest,
-    not_here,
     pinning_of,
     quantity,
     threads_named,
@@ -24,7 +24,6 @@ from nfvbed.run.kinds.guest_session import (
     working_inside,
 )
 from nfvbed.sites.hosted import require_host
-from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.guests import SETTLE_S, GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.guest.beside import beside
@@ -105,9 +104,9 @@ def guest_tlb(cell_test: CellTest, spec: GuestTlbTest) -> Outcome[TablePayload]:
     Raises:
         UnsupportedError: this host counts no misses.
     """
-    absent = not_here(cell_test)
-    if absent is not None:
-        return absent
+    guests = guests_here(cell_test)
+    if isinstance(guests, Outcome):
+        return guests
     choice = cell_test.plan.choice(cell_test.cell.deployment)
     support = probe(TLB_EVENTS)
     if choice is None or support.refused:
@@ -117,7 +116,7 @@ def guest_tlb(cell_test: CellTest, spec: GuestTlbTest) -> Outcome[TablePayload]:
             observed=support.reason,
             fix=support.fix,
         )
-    with working_inside(cell_test):
+    with working_inside(cell_test, guests):
         rows = [
             _tlb_row(cell_test, spec, choice, vnfs, hugepages) for hugepages, vnfs in product(spec.hugepages, spec.vnfs)
         ]
@@ -265,17 +264,19 @@ def guest_multiqueue(cell_test: CellTest, spec: GuestMultiqueueTest) -> Outcome[
     Raises:
         UnsupportedError: the flavor has one queue, or there are too few cores.
     """
-    absent = not_here(cell_test)
-    if absent is not None:
-        return absent
-    pair = _joined_pair(cell_test)
-    if pair is None:
+    guests = guests_here(cell_test)
+    if isinstance(guests, Outcome):
+        return guests
+    if not guests.joined:
         reason = (
             f"no cable of {cell_test.cell.topology} joins two guests: topology v2v or a chain of two or more has one"
         )
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     _check_flavor(cell_test)
-    pinnings = [pinning_of(guest) for guest in (pair.client, pair.server)]
+    client, server = guests.joined[0]
+    pair = Pair(client.guest, client.port, server.guest, server.port)
+    by_name = {one.name: one for one in machines(cell_test.setup.deployment)}
+    pinnings = [pinning_of(by_name[guest.name]) for guest in (pair.client, pair.server)]
     host = require_host(cell_test.setup.site, cell_test.setup.deployment, "connections between guests")
     use = CoreUse(_pmd_cores(host.work_threads()), _vcpus(pinnings))
     lacks = use.lacks(read_topology())
@@ -286,21 +287,12 @@ def guest_multiqueue(cell_test: CellTest, spec: GuestMultiqueueTest) -> Outcome[
             observed=lacks,
             fix=_FIX,
         )
-    with working_inside(cell_test):
+    with working_inside(cell_test, guests):
         rows = _queue_rows(spec, pair, use)
     notes = [f"{guest.name}: {pin.described}." for guest, pin in zip((pair.client, pair.server), pinnings, strict=True)]
     notes += [f"Cores are shared ({lacks}): the figures show no gain of queues."] if lacks else []
     warnings = warnings_of_test(cell_test) + ((QualityWarning.CORES_SHARED,) if lacks else ())
     return Outcome(TablePayload(rows=tuple(rows), notes=tuple(notes)), warnings=warnings)
-
-
-def _joined_pair(cell_test: CellTest) -> Pair | None:
-    """Return the first two guests that a cable joins."""
-    guests: tuple[Machine, ...] = machines(cell_test.setup.deployment)
-    for cable in layout(cell_test.cell.topology).cables:
-        if cable.first.vnf is not None and cable.second.vnf is not None:
-            return Pair(guests[cable.first.vnf], cable.first.port, guests[cable.second.vnf], cable.second.port)
-    return None
 
 
 def _check_flavor(cell_test: CellTest) -> None:

@@ -1,13 +1,15 @@
 """Executes the tests between sockets: the ports are freed for them, hosts are put on, every condition is run."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
 from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
-from nfvbed.records import Deployment, Status
+from nfvbed.records import Status
+from nfvbed.records.readings import Unavailable
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.run.kinds.freeports import ports_free
@@ -26,8 +28,10 @@ from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
 from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
 from nfvbed.traffic.sockets.sockettools import Tools
+from nfvbed.vnfs.guest.machines import PathGuests
 from nfvbed.vnfs.sockets import offloads
-from nfvbed.vnfs.sockets.ends import are_guests, socket_ends, tools_of, why_not
+from nfvbed.vnfs.sockets.ends import must_be_guests, socket_ends, tools_of, why_not
+from nfvbed.vnfs.sockets.guest_hosts import guest_hosts
 from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.offloads import Offloads
 
@@ -59,14 +63,14 @@ def between_sockets(
         GeneratorError: a tool failed; the deployment is given up with it.
     """
     deployment, site = cell_test.setup.deployment, cell_test.setup.site
-    reason = why_not(deployment) or _no_such_ends(deployment, spec)
-    if reason:
+    guests = site.path_guests(deployment) if spec.ends == "guests" or must_be_guests(deployment) else None
+    reason = why_not(deployment, guests) or _no_such_ends(spec, guests)
+    if reason or isinstance(guests, Unavailable):
         return Outcome(None, Status.NOT_APPLICABLE, reason)
-    around = _place(cell_test, spec)
-    set_free = working_inside if are_guests(deployment) else ports_free
+    hosts = guests or _place(cell_test, spec)
     try:
-        wanted = [_directed(condition, spec) for condition in conditions(tools_of(deployment))]
-        with set_free(cell_test), socket_ends(deployment, around) as ends, offloads.kept(ends):
+        wanted = [_directed(condition, spec) for condition in conditions(tools_of(guests))]
+        with _ends(cell_test, hosts) as ends, offloads.kept(ends):
             measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends, cell_test.setup.info.tsc_hz), ends)
             rows = tuple(measured.row(condition) for condition in wanted)
             of_ends = ends.told()
@@ -84,9 +88,21 @@ def between_sockets(
     return Outcome(TablePayload(rows=rows, notes=notes))
 
 
-def _no_such_ends(deployment: Deployment, spec: SocketTest) -> str:
+@contextmanager
+def _ends(cell_test: CellTest, hosts: PathGuests | HostResources) -> Iterator[SocketEnds]:
+    """Free the ports or the guests of a path for a block, and put hosts there."""
+    deployment = cell_test.setup.deployment
+    if isinstance(hosts, PathGuests):
+        with working_inside(cell_test, hosts), guest_hosts(deployment, hosts) as ends:
+            yield ends
+        return
+    with ports_free(cell_test), socket_ends(deployment, hosts) as ends:
+        yield ends
+
+
+def _no_such_ends(spec: SocketTest, guests: PathGuests | Unavailable | None) -> str:
     """Return why the ends that a test asks for cannot be; empty where they can."""
-    if spec.ends == "testpmd" and are_guests(deployment):
+    if spec.ends == "testpmd" and guests is not None:
         return "ends: testpmd is for hosts in namespaces; those of this path are virtual machines"
     return ""
 

@@ -39,6 +39,7 @@ from nfvbed.vnfs import onboarded, path
 from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.ends import EndTraffic
+from nfvbed.vnfs.guest.machines import PathGuests, path_guests
 from nfvbed.vnfs.numa import Host
 from nfvbed.vnfs.peers import OnboardedPeers, is_quick
 from nfvbed.vnfs.process.routes import RouteTable
@@ -331,6 +332,10 @@ class LabSite(Site):
             work_threads=lambda: self._work_threads(deployment),
             close_generators=lambda: self.close_generators(deployment),
         )
+
+    def path_guests(self, deployment: Deployment) -> PathGuests | Unavailable:
+        """Return the guests, whose agents' sockets are on this machine."""
+        return path_guests(deployment)
 
     @property
     def generator_place(self) -> GeneratorPlace:

@@ -1,6 +1,8 @@
 """The images of VNFs in Glance: each once, under a name with its digest, which is checked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from openstack.connection import Connection
 
@@ -14,6 +16,8 @@ PREFIX = "nfvbed-"
 KEPT, KIND = "kept", "image"
 """In the journal: the owner of what outlives deployments, and what it is."""
 _DIGITS = 12
+AGENT_PROPERTY: Mapping[str, Any] = {"hw_qemu_guest_agent": "yes"}
+"""Has Nova give instances the channel on which libvirt asks an agent inside: nfvbed's speaks that protocol."""
 _ROLE = "the role `member` in this project, with which a project has private images of its own"
 
 
@@ -36,12 +40,13 @@ class GlanceImage:
         return CloudImage(self.name, checksums=checksums(self.file.path), version=version)
 
 
-def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
+def provide(connection: Connection, vnf: str, image: Image, *, has_agent: bool = False) -> tuple[str, bool]:
     """Make sure that an image is in Glance.
 
     Args:
         vnf: name of the VNF that the image is of.
         image: the file, already checked.
+        has_agent: whether nfvbed's agent is in it.
 
     Returns:
         Its name there, and whether it had to be uploaded.
@@ -51,26 +56,27 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
         UnsupportedError: these credentials may not have images.
     """
     with asking(f"the image of {vnf} in Glance", _ROLE):
-        return _provide(connection, name_of(vnf, image), image)
+        return _provide(connection, name_of(vnf, image), image, AGENT_PROPERTY if has_agent else {})
 
 
-def keep(connection: Connection, journal: Journal | None, vnf: str, image: Image) -> str:
+def keep(connection: Connection, journal: Journal | None, vnf: str, image: Image, *, has_agent: bool = False) -> str:
     """Make sure that an image is in Glance, and return its name there; in a foreign cloud its upload is recorded.
 
     Args:
         journal: record of what is made in a foreign cloud; None: the cloud is nfvbed's own.
         image: the file, already checked.
+        has_agent: as for `provide`.
 
     Raises:
         OnboardError, UnsupportedError: as `provide`.
     """
-    name, made = provide(connection, vnf, image)
+    name, made = provide(connection, vnf, image, has_agent=has_agent)
     if made and journal is not None:
         journal.write(Note(KIND, name, KEPT, vnf, identity(connection)))
     return name
 
 
-def _provide(connection: Connection, name: str, image: Image) -> tuple[str, bool]:
+def _provide(connection: Connection, name: str, image: Image, properties: Mapping[str, Any]) -> tuple[str, bool]:
     wanted = checksums(image.path)["sha512"]
     found = connection.image.find_image(name)
     if found is not None and found.status == "active":
@@ -86,6 +92,7 @@ def _provide(connection: Connection, name: str, image: Image) -> tuple[str, bool
         visibility="private",
         wait=True,
         nfvbed_sha256=image.digest,
+        **properties,
     )
     made = connection.image.get_image(made.id)
     try:

@@ -19,6 +19,7 @@ from nfvbed.cloud.tacker.connection import connect
 from nfvbed.dataplanes.devcloud import compute_of, computes
 from nfvbed.errors import UnsupportedError
 from nfvbed.records.findings import Finding, State
+from nfvbed.sites.openstack.paths import OF_TWO_COMPUTES, OWN, PathNetworks
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
@@ -45,6 +46,11 @@ class OwnCloud(Target):
     def connection(self) -> Connection:
         """The connection as the administrator."""
         return connect(access.NAME, self._cloud.places.clouds)
+
+    @property
+    def networks(self) -> PathNetworks:
+        """Those of one compute, or of two."""
+        return OWN if self._computes == 1 else OF_TWO_COMPUTES
 
     def runs(self) -> bool:
         """Return whether its controller runs."""

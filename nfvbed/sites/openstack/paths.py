@@ -1,8 +1,8 @@
 """The layout of a topology in a cloud: the networks of each VNF's ports."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK, MANAGEMENT_NETWORK, TUNNEL_NETWORK
+from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK, MANAGEMENT_NETWORK, TUNNEL_NETWORK, VLAN_NETWORK
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment, VnfKind
 from nfvbed.spec.layout import Layout, chain_length
@@ -48,6 +48,8 @@ OWN = PathNetworks(
     management=MANAGEMENT_NETWORK,
 )
 """Those of a devcloud."""
+OF_TWO_COMPUTES = replace(OWN, links=tuple(VLAN_NETWORK.format(number + 1) for number in range(DEVCLOUD_LINKS)))
+"""Those of a devcloud with two computes of a data plane: what is between VNFs reaches both."""
 
 
 def networks_of(plan: Layout, networks: PathNetworks = OWN) -> tuple[tuple[str, str], ...]:

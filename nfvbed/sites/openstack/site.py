@@ -29,7 +29,7 @@ from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.disruption import Disruption, DisruptionReport, FlowShares
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import boots, mobilecore, paths, storeddeployment, vnfs
+from nfvbed.sites.openstack import boots, guests, mobilecore, paths, storeddeployment, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from nfvbed.sites.openstack.disruption import CloudControl, disrupt, require_disruptable
@@ -55,6 +55,7 @@ from nfvbed.vnfs.descriptors.descriptorfit import DescriptorFit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
 from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.onboardable import OnboardableVnf
+from nfvbed.vnfs.guest.machines import PathGuests
 from nfvbed.vnfs.numa import Host
 
 
@@ -403,6 +404,11 @@ class OpenstackSite(Site):
             **_with_gateway(self._setting_up.described(live.wanted.choice), live),
             **self._target.described(live.handles),
         }
+
+    def path_guests(self, deployment: Deployment) -> PathGuests | Unavailable:
+        """Return the instances, whose agents are asked through the libvirt of their computes."""
+        live = self._find(deployment)
+        return guests.path_guests(self._target.connection, live.compute, live.wanted.choice, live.instances)
 
     @property
     def generator_place(self) -> GeneratorPlace:

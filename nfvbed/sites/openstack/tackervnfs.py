@@ -79,7 +79,7 @@ class TackerVnfs(VnfProvider):
         if choice.row is None:
             return
         row = self._row(choice)
-        place = RowPlace(self._target.networks_for(variant), self._target.computes_of(variant))
+        place = RowPlace(self._target.networks_for(variant), self._target.computes_apart(variant))
         row.check(plan, place, self._site)
         # Between its machines are the networks that are between VNFs of a chain.
         compute.check(variant, layout(chains()[len(choice.row.machines) - 1]))
@@ -105,7 +105,7 @@ class TackerVnfs(VnfProvider):
         """Compare each machine in a row with its flavor and the variant."""
         project = open_project(self._root)
         row = self._row(choice)
-        place = RowPlace(self._target.networks_for(variant), self._target.computes_of(variant))
+        place = RowPlace(self._target.networks_for(variant), self._target.computes_apart(variant))
         made = row.descriptor(place, CloudImage(choice.vnf.name))
         flavors = {one.name: one for one in row.flavors.values()}
         against = CheckContext(read_document(project.vnf_file(choice.vnf.name)), variant, flavors)
@@ -137,7 +137,8 @@ class TackerVnfs(VnfProvider):
     def _in_glance(self, choice: VnfChoice, file: Image) -> str:
         """Return the image's name in Glance, after uploading it where it is not there."""
         kept = None if self._target.ours else self._journal
-        return images.keep(self._target.connection, kept, choice.vnf.name, file)
+        has_agent = choice.image is not None and choice.image.agent
+        return images.keep(self._target.connection, kept, choice.vnf.name, file, has_agent=has_agent)
 
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Upload the image to Glance, and onboard one VNF after the other."""
@@ -179,7 +180,7 @@ class TackerVnfs(VnfProvider):
             OnboardError: it failed, or a machine is on another compute, or on other networks.
         """
         target, variant, row = self._target, live.wanted.variant, self._row(choice)
-        networks, computes = target.networks_for(variant), target.computes_of(variant)
+        networks, computes = target.networks_for(variant), target.computes_apart(variant)
         target.provide_tunnels(variant, [networks.named[name] for name in row.tunnels])
         place = RowPlace(networks, computes, self._zones(variant), target.inherits_port_security)
         request = row.request(VnfIdentity(live.deployment.id, "vnf1"), place, image, self.form)

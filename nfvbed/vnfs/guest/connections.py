@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nfvbed.records import Record
-from nfvbed.vnfs.guest.machines import Machine
+from nfvbed.vnfs.guest.machines import PathGuest
 
 NetperfTest = Literal["TCP_STREAM", "TCP_RR"]
 _ADDRESSES = ("198.18.64.1", "198.18.64.2")
@@ -46,9 +46,9 @@ class ConnectionsRun(Record):
 class Pair:
     """Two guests whose ports the switch joins. Their forwarding is paused."""
 
-    client: Machine
+    client: PathGuest
     client_port: int
-    server: Machine
+    server: PathGuest
     server_port: int
 
     def queues(self) -> tuple[int, int]:
@@ -116,7 +116,7 @@ def _in_use(packets: Sequence[int]) -> int:
     return sum(1 for own in packets if own * 100 >= total > 0)
 
 
-def _most_queues(guest: Machine, port: int) -> int:
+def _most_queues(guest: PathGuest, port: int) -> int:
     """Return the most queues of a port that the guest's kernel drives."""
     (found,) = [link for link in guest.agent.ask("links")["ports"] if link["mac"] == guest.mac(port)]
     return int(found["max_channels"])

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, VnfHandle, VnfKind
-from nfvbed.vnfs.vm.agent import Agent, AgentRefused
+from nfvbed.records.readings import Unavailable
+from nfvbed.spec.layout import layout
+from nfvbed.vnfs.vm.agent import Agent, AgentRefused, SerialPort
 from nfvbed.vnfs.vm.state import GuestState
 
 RESUME_S = patient(120.0)
@@ -18,9 +21,61 @@ AGAIN_S = 0.5
 """Between two tries."""
 
 
+class PathGuest(ABC):
+    """One guest of a path, with an agent."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The VNF's name: `vnf1`; of one of several machines with the machine's beside it."""
+
+    @property
+    @abstractmethod
+    def agent(self) -> Agent:
+        """A client of its agent."""
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """The host's cores that it was given; none: it runs on any, or they are not known."""
+        return ()
+
+    @abstractmethod
+    def mac(self, port: int) -> str:
+        """Return the address of one of its ports, by the port's number (0 towards outside end 0, 1 towards end 1).
+
+        Raises:
+            OnboardError: it has no such port.
+        """
+
+
 @dataclass(frozen=True)
-class Machine:
-    """One guest with an agent."""
+class GuestPort:
+    """A port of a guest."""
+
+    guest: PathGuest
+    port: int
+    """Its number."""
+
+    @property
+    def mac(self) -> str:
+        """Its address."""
+        return self.guest.mac(self.port)
+
+
+@dataclass(frozen=True)
+class PathGuests:
+    """The guests of a path, in its order."""
+
+    guests: tuple[PathGuest, ...]
+    joined: tuple[tuple[GuestPort, GuestPort], ...]
+    """Pairs of ports that are joined with each other, and with nothing else, in the order of the path."""
+    network: str = ""
+    """What joins the first pair, and where its guests are, in words; empty: the data plane of one host."""
+
+
+@dataclass(frozen=True)
+class Machine(PathGuest):
+    """A guest of this machine."""
 
     handle: VnfHandle
 
@@ -35,7 +90,12 @@ class Machine:
         path = GuestState.of(self.handle).agent
         if path is None:
             raise InternalError("this guest has no agent", where=self.name)
-        return Agent(Path(path))
+        return Agent(SerialPort(Path(path)))
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """The cores of its virtual CPUs."""
+        return self.handle.cores
 
     @property
     def monitor(self) -> Path:
@@ -43,15 +103,25 @@ class Machine:
         return Path(GuestState.of(self.handle).monitor)
 
     def mac(self, port: int) -> str:
-        """Return the address of one of its ports, by the port's number (0 towards outside end 0, 1 towards end 1).
-
-        Raises:
-            OnboardError: it has no such port.
-        """
+        """Find it in the VNF's record."""
         for own in self.handle.ports:
             if own.port == port:
                 return own.mac
         raise OnboardError(f"{self.name} has no port {port}", observed=f"{len(self.handle.ports)} ports")
+
+
+def path_guests(deployment: Deployment) -> PathGuests | Unavailable:
+    """Return the guests of a path on this machine, joined as its cables say; or why nothing can be done in them."""
+    reason = absence(deployment)
+    if reason:
+        return Unavailable(reason)
+    found = machines(deployment)
+    joined = tuple(
+        (GuestPort(found[one.first.vnf], one.first.port), GuestPort(found[one.second.vnf], one.second.port))
+        for one in layout(deployment.topology).cables
+        if one.first.vnf is not None and one.second.vnf is not None
+    )
+    return PathGuests(found, joined)
 
 
 def machines(deployment: Deployment) -> tuple[Machine, ...]:
@@ -72,7 +142,7 @@ def absence(deployment: Deployment) -> str:
 
 
 @contextlib.contextmanager
-def paused(guests: Sequence[Machine]) -> Iterator[None]:
+def paused(guests: Sequence[PathGuest]) -> Iterator[None]:
     """Pause the forwarding of guests for a block; afterwards they go on as before, even if the work inside failed.
 
     After anything else (Ctrl-C, a guest that died) they are left as they are: their deployment is taken down.
@@ -90,13 +160,13 @@ def paused(guests: Sequence[Machine]) -> Iterator[None]:
     _resume(guests)
 
 
-def _resume(guests: Sequence[Machine]) -> None:
+def _resume(guests: Sequence[PathGuest]) -> None:
     # The last one first: the receiver is there before the sender.
     for guest in reversed(guests):
         _resume_one(guest)
 
 
-def _resume_one(guest: Machine) -> None:
+def _resume_one(guest: PathGuest) -> None:
     """Let a guest forward again; what it refuses is tried again: on a busy host its own limits are soon over.
 
     Raises:

@@ -7,15 +7,16 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host.generator import destination_macs
 from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
 from nfvbed.records import Deployment, PortKind
+from nfvbed.records.readings import Unavailable
 from nfvbed.records.words import CHECKSUM_TRAP
 from nfvbed.spec.layout import VEPC, layout
 from nfvbed.traffic.sockets.sockettools import LocalTools, Tools
 from nfvbed.vnfs.epc.checksums import probe_downlink
 from nfvbed.vnfs.epc.driver import bearers_of
-from nfvbed.vnfs.guest.machines import absence, machines
+from nfvbed.vnfs.guest.machines import PathGuests
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
-from nfvbed.vnfs.sockets.guest_hosts import GuestTools, guest_hosts
+from nfvbed.vnfs.sockets.guest_hosts import GuestTools
 from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.own_hosts import own_hosts
@@ -25,17 +26,24 @@ KERNEL = (PortKind.VETH,)
 DPDK = (PortKind.VHOST_USER, PortKind.MEMIF)
 TURNING = ("macswap", "5tswap")
 """Ways of forwarding that write a frame's source into its destination."""
+_UNJOINED = "no cable of {} joins two guests: topology v2v, a chain, or a VNF of several machines has one"
 
 
-def why_not(deployment: Deployment) -> str:
-    """Return why no sockets can be at the ends of a path; empty where they can."""
+def why_not(deployment: Deployment, guests: PathGuests | Unavailable | None) -> str:
+    """Return why no sockets can be at the ends of a path, or in its guests; empty where they can.
+
+    Args:
+        guests: where they are to be in guests, these, or why there are none.
+    """
     kinds = {port.kind for port in deployment.ports}
     if deployment.simulated:
         return "a simulated system has no ports that sockets could send through"
-    if are_guests(deployment):
-        return ""
+    if isinstance(guests, Unavailable):
+        return f"hosts would be in virtual machines: {guests.reason}"
+    if guests is not None:
+        return "" if guests.joined else _UNJOINED.format(deployment.topology)
     if layout(deployment.topology).one_way:
-        return _no_hosts_in_vnfs(deployment)
+        return f"VNFs are the ends of {deployment.topology}: there is no port for both hosts"
     if len(kinds) != 1 or not kinds <= {*KERNEL, *DPDK}:
         named = ", ".join(sorted(kind.value for kind in kinds))
         return f"hosts can be on kernel (veth), vhost-user and memif ports; these are {named}"
@@ -45,25 +53,21 @@ def why_not(deployment: Deployment) -> str:
     return ""
 
 
-def are_guests(deployment: Deployment) -> bool:
-    """Return whether the hosts are the path's own virtual machines, its two ends."""
-    return not layout(deployment.topology).outside and not absence(deployment)
+def must_be_guests(deployment: Deployment) -> bool:
+    """Return whether hosts can be nowhere but in the path's guests: its VNFs are its ends."""
+    return not layout(deployment.topology).outside
 
 
-def _no_hosts_in_vnfs(deployment: Deployment) -> str:
-    outside, ends = layout(deployment.topology).outside, f"VNFs are the ends of {deployment.topology}"
-    if outside:
-        return f"{ends}: there is no port for both hosts"
-    return f"{ends}, and hosts would be in them: {absence(deployment)}"
-
-
-def tools_of(deployment: Deployment) -> Tools:
+def tools_of(guests: PathGuests | None) -> Tools:
     """Return the programs of the hosts.
+
+    Args:
+        guests: whose guests the hosts are; None: they are on this machine.
 
     Raises:
         PrerequisiteError: the guests' image is too old to have them started.
     """
-    return GuestTools.of(machines(deployment)) if are_guests(deployment) else LocalTools()
+    return LocalTools() if guests is None else GuestTools.of(guests.guests)
 
 
 @contextmanager
@@ -71,18 +75,13 @@ def socket_ends(deployment: Deployment, around: HostResources) -> Iterator[Socke
     """Put a host on each end of a path for the length of a block. The generator must not be open.
 
     Args:
-        deployment: a deployment that runs, and that frames get through (see `why_not`); where its guests are the
-            hosts, their forwarding is paused.
+        deployment: a deployment that runs, and that frames get through (see `why_not`).
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks the checksums of ordinary traffic.
         GeneratorError: the hosts do not come up.
         PrerequisiteError: a program is missing, or hugepage memory.
     """
-    if are_guests(deployment):
-        with guest_hosts(deployment, machines(deployment)) as ends_in_guests:
-            yield ends_in_guests
-        return
     on_kernel = deployment.ports[0].kind in KERNEL
     if on_kernel and deployment.vnfs:
         _refuse_trap(deployment)

@@ -1,4 +1,4 @@
-"""Hosts in virtual machines: the guests that a path ends at, whose agents give addresses and run the tools.
+"""Hosts in virtual machines: two guests that are joined, whose agents give addresses and run the tools.
 
 The guests' kernels drive the ports while their forwarding is paused. Tools, their versions and congestion controls are
 those of the image; what a guest writes is read through its agent, so nothing of it is on this machine.
@@ -18,14 +18,12 @@ from nfvbed.host.network.links import LinkTraffic
 from nfvbed.records import Deployment
 from nfvbed.traffic.sockets.hosts import Listener, SocketHost, SocketPair
 from nfvbed.traffic.sockets.sockettools import Tools
-from nfvbed.vnfs.guest.machines import Machine
+from nfvbed.vnfs.guest.machines import GuestPort, PathGuest, PathGuests
 from nfvbed.vnfs.sockets.devices import GSO, SCATTER, TSO, EndDevice
 from nfvbed.vnfs.sockets.hosts import MTU, SocketEnds
 from nfvbed.vnfs.vm.agent import ANSWER_S, AgentRefused
 
 KIND = "guests"
-_PORT = 0
-"""The port of a VNF that is an end: its only one."""
 _PART_BYTES = 1024 * 1024
 """The most that a part of a file unfolds to; the agent sends half of it."""
 _MOST_BYTES = 256 * 1024 * 1024
@@ -43,7 +41,7 @@ class GuestTools(Tools):
     info: Mapping[str, Any]
 
     @classmethod
-    def of(cls, guests: Sequence[Machine]) -> "GuestTools":
+    def of(cls, guests: Sequence[PathGuest]) -> "GuestTools":
         """Ask the first guest.
 
         Raises:
@@ -79,7 +77,7 @@ class GuestTools(Tools):
         return tuple(self.info["congestion_controls"])
 
 
-def _ask(guest: Machine, do: str, keys: Mapping[str, Any], timeout_s: float = ANSWER_S) -> dict[str, Any]:
+def _ask(guest: PathGuest, do: str, keys: Mapping[str, Any], timeout_s: float = ANSWER_S) -> dict[str, Any]:
     """Ask a guest's agent in the course of traffic: what it cannot do is the traffic's failure.
 
     Raises:
@@ -101,7 +99,7 @@ class GuestDevice(EndDevice):
     """A guest's port, driven by its kernel."""
 
     name: str
-    guest: Machine
+    at: GuestPort
 
     def traffic(self) -> LinkTraffic:
         """Ask the guest."""
@@ -121,11 +119,10 @@ class GuestDevice(EndDevice):
         """Ask the guest: what virtio did not negotiate is refused when the others are set, and read back as it is."""
         keys = {_SHORT[feature]: on for feature, on in wanted.items()}
         with contextlib.suppress(AgentRefused):
-            self.guest.agent.ask("offloads", {**keys, "ports": [self.guest.mac(_PORT)]})
+            self.at.guest.agent.ask("offloads", {**keys, "ports": [self.at.mac]})
 
     def _described(self) -> dict[str, Any]:
-        mac = self.guest.mac(_PORT)
-        (found,) = [port for port in _ask(self.guest, "links", {})["ports"] if port["mac"] == mac]
+        (found,) = [port for port in _ask(self.at.guest, "links", {})["ports"] if port["mac"] == self.at.mac]
         return dict(found)
 
 
@@ -133,7 +130,7 @@ class GuestDevice(EndDevice):
 class GuestProcess:
     """A tool that a guest's agent has started, by its number there."""
 
-    guest: Machine
+    guest: PathGuest
     number: int
     log: str
 
@@ -170,7 +167,7 @@ class GuestHost(SocketHost):
     """A guest whose agent runs the tools."""
 
     address: str
-    guest: Machine
+    guest: PathGuest
     folder: str
     """Where they may write, there."""
 
@@ -212,31 +209,35 @@ class GuestCores:
     @property
     def described(self) -> str:
         """In words."""
+        if not self.client or not self.server:
+            return "both guests on whatever cores their hosts give them"
         client, server = (" or ".join(map(str, cores)) for cores in (self.client, self.server))
         return f"end 0 in a guest on core {client}, end 1 in one on core {server}"
 
 
 @contextlib.contextmanager
-def guest_hosts(deployment: Deployment, guests: Sequence[Machine]) -> Iterator[SocketEnds]:
-    """Make two guests, whose forwarding is paused, the hosts. Resumed, they lose their addresses and what runs there.
+def guest_hosts(deployment: Deployment, guests: PathGuests) -> Iterator[SocketEnds]:
+    """Make the first two guests that are joined, whose forwarding is paused, the hosts.
+
+    Resumed, they lose their addresses and what runs there.
 
     Raises:
         GeneratorError: a guest's port does not come up.
     """
-    first, second = guests
+    first, second = guests.joined[0]
     addressed = tuple(zip((first, second), GENERATOR_ADDRESSES, strict=True))
-    for (guest, address), (other, peer) in zip(addressed, reversed(addressed), strict=True):
-        keys = {"address": address, "peer": peer, "peer_mac": other.mac(_PORT), "mtu": MTU, "ports": [guest.mac(_PORT)]}
-        _ask(guest, "lead", keys)
+    for (end, address), (other, peer) in zip(addressed, reversed(addressed), strict=True):
+        keys = {"address": address, "peer": peer, "peer_mac": other.mac, "mtu": MTU, "ports": [end.mac]}
+        _ask(end.guest, "lead", keys)
     client, server = (
-        GuestHost(address, guest, str(guest.agent.ask("info")["tools_folder"])) for guest, address in addressed
+        GuestHost(address, end.guest, str(end.guest.agent.ask("info")["tools_folder"])) for end, address in addressed
     )
-    devices = (GuestDevice(f"{first.name}'s port", first), GuestDevice(f"{second.name}'s port", second))
+    devices = (GuestDevice(f"{first.guest.name}'s port", first), GuestDevice(f"{second.guest.name}'s port", second))
     yield SocketEnds(
         devices=devices,
         pair=SocketPair(client, server),
-        cores=GuestCores(first.handle.cores, second.handle.cores),
-        what=f"virtual machines on {_joined(deployment)} ports",
+        cores=GuestCores(first.guest.cores, second.guest.cores),
+        what="; ".join(filter(None, (f"virtual machines on {_joined(deployment)} ports", guests.network))),
         carriers=devices,
         kind=KIND,
     )
@@ -246,7 +247,7 @@ def _joined(deployment: Deployment) -> str:
     return " and ".join(sorted({port.kind.value for handle in deployment.vnfs for port in handle.ports}))
 
 
-def _read(guest: Machine, name: str) -> str:
+def _read(guest: PathGuest, name: str) -> str:
     """Read a file of a guest's; no part, and not the whole, may be longer than a tool's own can be.
 
     Raises:

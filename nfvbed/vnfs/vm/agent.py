@@ -1,4 +1,4 @@
-"""The client of a guest's agent: JSON lines over the Unix socket behind the guest's second serial port.
+"""The client of a guest's agent: JSON lines over a channel, in the lab the guest's second serial port.
 
 The protocol is `vloop/1`; images/README.md has its requests and answers.
 """
@@ -6,9 +6,11 @@ The protocol is `vloop/1`; images/README.md has its requests and answers.
 import json
 import socket
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -49,14 +51,50 @@ class Reply(BaseModel):
     error: Fault | None = None
 
 
+class AgentLine(AbstractContextManager["AgentLine"], ABC):
+    """A channel while one request and its answer go over it."""
+
+    @abstractmethod
+    def send(self, line: bytes) -> None:
+        """Send a request.
+
+        Raises:
+            OnboardError: the guest went away.
+        """
+
+    @abstractmethod
+    def read(self) -> bytes:
+        """Return the next line that is not empty, of whatever request it is the answer.
+
+        Raises:
+            OnboardError: none came in time, or the guest went away.
+        """
+
+
+class AgentChannel(ABC):
+    """A way to a guest's agent."""
+
+    where: str
+    """Its place, for messages."""
+
+    @abstractmethod
+    def open(self, do: str, deadline: float) -> AgentLine:
+        """Return the channel for one request.
+
+        Args:
+            do: what is asked, for messages.
+            deadline: end of every wait, monotonic clock, seconds.
+        """
+
+
 class Agent:
     """A client of a guest's agent; it is used once the guest's console reports that it is ready.
 
     Each request is a connection of its own, as QEMU serves one client at a time and another process may be the next.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, channel: AgentChannel) -> None:
+        self.channel = channel
 
     def ask(self, do: str, keys: Mapping[str, Any] | None = None, *, timeout_s: float = ANSWER_S) -> dict[str, Any]:
         """Send a request and return its result.
@@ -72,7 +110,7 @@ class Agent:
         identifier = time.monotonic_ns()
         document = {"schema": SCHEMA, "id": identifier, "do": do, **(keys or {})}
         deadline = time.monotonic() + timeout_s
-        with _Line(self.path, do, deadline) as line:
+        with self.channel.open(do, deadline) as line:
             line.send(json.dumps(document).encode())
             while (reply := self._reply(do, line.read())).id != identifier:
                 pass
@@ -81,7 +119,7 @@ class Agent:
         fault = reply.error
         if reply.ok or fault is None:
             raise self._wrong(do, "neither a result nor an error")
-        where = f"{self.path}: {fault.where}" if fault.where else str(self.path)
+        where = f"{self.channel.where}: {fault.where}" if fault.where else self.channel.where
         raise AgentRefused(f"the guest refused {do}: {fault.what}", where=where, observed=fault.observed, fix=fault.fix)
 
     def _reply(self, do: str, line: bytes) -> Reply:
@@ -99,10 +137,26 @@ class Agent:
 
     def _wrong(self, do: str, observed: str) -> OnboardError:
         what = f"the guest's agent answered {do} with something else than {SCHEMA}"
-        return OnboardError(what, where=str(self.path), observed=observed, fix=_REBUILD)
+        return OnboardError(what, where=self.channel.where, observed=observed, fix=_REBUILD)
 
 
-class _Line:
+class SerialPort(AgentChannel):
+    """The Unix socket behind a guest's second serial port.
+
+    Args:
+        path: the socket, which QEMU serves.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.where = str(path)
+
+    def open(self, do: str, deadline: float) -> AgentLine:
+        """Return a connection."""
+        return _SerialLine(self.path, do, deadline)
+
+
+class _SerialLine(AgentLine):
     """One connection: lines out and in, every wait bounded by one deadline."""
 
     def __init__(self, path: Path, do: str, deadline: float) -> None:
@@ -112,7 +166,7 @@ class _Line:
         self._buffer = bytearray()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
-    def __enter__(self) -> "_Line":
+    def __enter__(self) -> Self:
         try:
             self._socket.settimeout(self._left_s())
             self._socket.connect(str(self._path))
@@ -134,7 +188,7 @@ class _Line:
             raise self._gone(str(error)) from error
 
     def read(self) -> bytes:
-        """Return the next line that is not empty."""
+        """Read on until a line is whole."""
         while True:
             line, found, rest = bytes(self._buffer).partition(b"\n")
             if not found:

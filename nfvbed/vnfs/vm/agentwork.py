@@ -9,7 +9,7 @@ from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.timing import Steps
 from nfvbed.records import CounterSource, Hop, HopKind, VnfHandle
 from nfvbed.spec.vnf import AS_THE_IMAGE
-from nfvbed.vnfs.vm.agent import Agent
+from nfvbed.vnfs.vm.agent import Agent, SerialPort
 from nfvbed.vnfs.vm.state import GuestState
 from nfvbed.vnfs.vnf import SINK, SOURCE, VnfSeat
 
@@ -65,7 +65,7 @@ def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Agen
     Raises:
         OnboardError: it refuses, it does not answer, or a port is not in the guest.
     """
-    agent = Agent(socket)
+    agent = Agent(SerialPort(socket))
     with steps.timed(f"onboard.{seat.name}.agent"):
         info = agent.ask("info", timeout_s=timeout_s)
         links = agent.ask("links", timeout_s=timeout_s)["ports"]
@@ -134,7 +134,7 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
     agent = GuestState.of(handle).agent
     if agent is None:
         raise InternalError("this guest has no agent that counts", where=handle.name)
-    ports = Agent(Path(agent)).ask("stats")["ports"]
+    ports = Agent(SerialPort(Path(agent))).ask("stats")["ports"]
     by_mac = {str(port["mac"]).lower(): port for port in ports}
     found = []
     for number, port in enumerate(handle.ports):

@@ -9,6 +9,7 @@ from nfvbed.plan.plan import expand
 from nfvbed.records import Status, VnfKind
 from nfvbed.run.kinds.sockets import _no_such_ends, between_sockets
 from nfvbed.spec.testkinds.sockets import RequestResponseTest
+from nfvbed.vnfs.guest.machines import path_guests
 from tests.unit.vnfs.sockets.test_guest_hosts import deployment
 
 KINDS = ("tcp-throughput", "request-response", "socket-latency")
@@ -29,9 +30,27 @@ def test_both_data_planes_have_two_guests_as_ends_and_every_kind_of_test(quick):
 
 def test_testpmd_is_no_end_of_guests():
     asked = RequestResponseTest(kind="request-response", ends="testpmd")
-    assert "virtual machines" in _no_such_ends(deployment(), asked)
-    assert _no_such_ends(deployment(), RequestResponseTest(kind="request-response")) == ""
-    assert _no_such_ends(deployment(kind=VnfKind.PROCESS), asked) == ""
-    cell_test = SimpleNamespace(setup=SimpleNamespace(deployment=deployment(), site=None))
-    outcome = between_sockets(cell_test, asked, lambda tools: [])
+    guests = path_guests(deployment())
+    assert "virtual machines" in _no_such_ends(asked, guests)
+    assert _no_such_ends(RequestResponseTest(kind="request-response"), guests) == ""
+    assert _no_such_ends(asked, None) == ""
+    outcome = between_sockets(asking(deployment()), asked, lambda tools: [])
     assert (outcome.status, outcome.payload) == (Status.NOT_APPLICABLE, None)
+
+
+def asking(found):
+    """A test of a deployment on a site that reaches its guests as the lab does."""
+    return SimpleNamespace(setup=SimpleNamespace(deployment=found, site=SimpleNamespace(path_guests=path_guests)))
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (deployment("pvpv"), "no cable of pvpv joins two guests"),
+        (deployment("pvvp", kind=VnfKind.PROCESS), "hosts would be in virtual machines: its VNFs are of kind process"),
+    ],
+)
+def test_guests_that_are_not_there_or_not_joined_are_no_hosts(found, reason):
+    asked = RequestResponseTest(kind="request-response", ends="guests")
+    outcome = between_sockets(asking(found), asked, lambda tools: [])
+    assert outcome.status is Status.NOT_APPLICABLE and reason in outcome.reason

@@ -13,9 +13,10 @@ from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES, SwitchSetup
 from nfvbed.cloud.devcloud.services.settings import OWN_MECHANISM
 from nfvbed.cloud.instances import DATA_NETWORKS, PlacedInstance
 from nfvbed.cloud.verify.checks import ExpectedMachine
-from nfvbed.cloud.verify.commands import MachineCommands
+from nfvbed.cloud.verify.commands import Hypervisor, MachineCommands
 from nfvbed.dataplanes.computes import guests, packages
-from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands
+from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands, NodeHypervisor
+from nfvbed.dataplanes.computes.own_node import running_node
 from nfvbed.dataplanes.computes.refusals import Others
 from nfvbed.dataplanes.ovs import nodeoptions, reading
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
@@ -145,20 +146,40 @@ class OvsDpdkCompute(Compute):
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
         """Return the polling threads and the guests' vCPUs."""
-        node = self._node
-        return (*reading.pmd_threads(self._switch.pid), *guests.vcpu_threads(node, instances))
+        nodes = (self._node, *(self._node_of(host) for host in self._others(instances)))
+        switches = [reading.pmd_threads(NodeSwitch(node).pid) for node in nodes]
+        vcpus = [guests.vcpu_threads(node, instances) for node in nodes]
+        return tuple(thread for of_node in (*switches, *vcpus) for thread in of_node)
 
     def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """Read the ports along the path: the generator's, those of each instance, the generator's other one."""
+        """Read the ports along the path: the generator's, those of each instance, the generator's other one.
+
+        Instances on a second compute have ports of its switch.
+        """
         first, last = (
             SwitchPort(bridge, name, End(None, number)) for number, (name, bridge) in enumerate(_PORTS.items())
         )
-        between = [
-            SwitchPort(INTEGRATION, device_name(port.id), End(place, number))
-            for place, instance in enumerate(instances)
-            for number, port in enumerate(instance.ports[:2])
-        ]
-        return self._switch.hops([first, *between, last])
+        others = self._others(instances)
+        if not others:
+            between = [port for place, one in enumerate(instances) for port in _ports_of(place, one)]
+            return self._switch.hops([first, *between, last])
+        found = list(self._switch.hops([first, last]))
+        for place, one in enumerate(instances):
+            switch = NodeSwitch(self._node_of(one.host))
+            found[-1:-1] = switch.port_hops(_ports_of(place, one), one.host)
+        dropped = [NodeSwitch(self._node_of(host)).datapath_hop(f"{host} datapath") for host in others]
+        return (*found[:2], *dropped, *found[2:])
+
+    def _others(self, instances: Sequence[PlacedInstance]) -> tuple[str, ...]:
+        """Return the hosts of instances that are not on this compute's own, each once."""
+        return tuple(dict.fromkeys(one.host for one in instances if one.host != self.host))
+
+    def _node_of(self, host: str) -> Node:
+        return self._node if host == self.host else running_node(self._cloud, host)
+
+    def hypervisor(self, host: str) -> Hypervisor:
+        """Return the node's, or that of the second compute's node."""
+        return NodeHypervisor(self._node_of(host))
 
     def lead(self, leads: Sequence[AddressLead]) -> None:
         """Put static addresses into Neutron's bridge."""
@@ -195,6 +216,14 @@ def check_options(variant: Variant) -> None:
         UnsupportedError: with the option's key, its value and what it would have to be.
     """
     nodeoptions.check(variant, options_of(variant, OvsDpdkOptions), OTHERS)
+
+
+def _ports_of(place: int, instance: PlacedInstance) -> list[SwitchPort]:
+    """Return the ports of an instance on the path."""
+    return [
+        SwitchPort(INTEGRATION, device_name(port.id), End(place, number))
+        for number, port in enumerate(instance.ports[:2])
+    ]
 
 
 def device_name(port_id: str) -> str:

@@ -1,20 +1,14 @@
 """The accelerator of a rack's guests: read from Nova's configuration on each compute, and from the guest itself."""
 
 import re
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable
 
 from nfvbed.cloud.verify.commands import MachineCommands
-from nfvbed.errors import ConfigurationError, DeployError
-from nfvbed.host.remote.connection import SshHost
+from nfvbed.errors import DeployError
 from nfvbed.records import Accelerator
-from nfvbed.sites.kolla.verify.containers import KollaCommands
+from nfvbed.sites.kolla.measured.computes import LIBVIRT, NOVA, commands_in
 from nfvbed.spec.site import KollaSiteSpec
 
-NOVA, LIBVIRT = "nova_compute", "nova_libvirt"
-"""Kolla's containers (its role nova-cell)."""
 _FILE = "/etc/nova/nova.conf"
 _OF_TYPES = {"kvm": Accelerator.KVM, "qemu": Accelerator.TCG}
 """Accelerators by Nova's `[libvirt] virt_type`, and by libvirt's domain types, which have the same names."""
@@ -44,14 +38,14 @@ def of_guest(site: KollaSiteSpec, compute: str, instance: str) -> Accelerator:
     Raises:
         as `of_nova`.
     """
-    with _commands(site, compute, LIBVIRT) as commands:
+    with commands_in(site, compute, LIBVIRT) as commands:
         domain = _asked(commands, ("virsh", "--connect", "qemu:///system", "dumpxml", instance))
     found = _DOMAIN.search(domain)
     return _OF_TYPES.get(found[1], Accelerator.NONE) if found else Accelerator.NONE
 
 
 def _of_configuration(site: KollaSiteSpec, compute: str) -> Accelerator:
-    with _commands(site, compute, NOVA) as commands:
+    with commands_in(site, compute, NOVA) as commands:
         return _OF_TYPES.get(virt_type(_asked(commands, ("cat", _FILE))), Accelerator.NONE)
 
 
@@ -77,18 +71,3 @@ def _asked(commands: MachineCommands, argv: tuple[str, ...]) -> str:
             fix="see whether Nova's containers run there (docker ps), then nfvbed verify",
         )
     return answer.out
-
-
-@contextmanager
-def _commands(site: KollaSiteSpec, compute: str, container: str) -> Iterator[MachineCommands]:
-    """Yield commands in a container of a compute."""
-    way = site.reached(compute)
-    if way is None:
-        raise ConfigurationError(
-            f"the site's file does not say how {compute} is reached",
-            where=f"deploy/sites/{site.name}.yml ssh",
-            observed="no key ssh",
-            fix="ssh: {user: root, key: FILE, known_hosts: FILE}, as in deploy/sites/rack.yml",
-        )
-    with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, SshHost(way, Path(folder)) as host:
-        yield KollaCommands(compute, host, container)

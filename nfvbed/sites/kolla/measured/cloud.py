@@ -12,6 +12,7 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.tacker import ownflavors, zones
 from nfvbed.cloud.tacker.connection import asking, connect
+from nfvbed.cloud.verify.commands import Hypervisor
 from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
@@ -19,6 +20,7 @@ from nfvbed.records import Accelerator, PortKind, VnfHandle
 from nfvbed.records.state import ON_COMPUTE
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import accelerators, aggregates, contents, twins
+from nfvbed.sites.kolla.measured.computes import RackHypervisor
 from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.pinning import Pinning, plane_of
@@ -86,6 +88,10 @@ class RackCompute(ExistingCompute):
         """Return the versions of what was deployed; nothing is asked of the machines."""
         origin = origin_of(self._deployed.site, self._deployed.release)
         return {"deployed, not read": f"{self.variant} by {origin}"}
+
+    def hypervisor(self, host: str) -> Hypervisor:
+        """Return the libvirt in the compute's container."""
+        return RackHypervisor(self._deployed.site, host)
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
         """Check that instances are on computes of the variant, and still where they were onboarded; nothing is set.

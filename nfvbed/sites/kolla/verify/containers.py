@@ -10,6 +10,7 @@ from nfvbed.host.remote.connection import SshHost
 
 ENGINES = ("docker", "podman")
 """Kolla's `kolla_container_engine`."""
+_ANSWER_S = 30.0
 _FIND_ENGINE = " || ".join(f"command -v {name}" for name in ENGINES)
 _APPCTL = (
     # Kolla starts the daemon without a pidfile in some releases; its socket is there all the same.
@@ -30,14 +31,14 @@ class KollaCommands(MachineCommands):
         self._reached = reached
         self._container = container
 
-    def on_machine(self, argv: Sequence[str]) -> Answer:
+    def on_machine(self, argv: Sequence[str], timeout_s: float = _ANSWER_S) -> Answer:
         """Run a command over SSH."""
-        done = self._reached.run(argv, check=False)
+        done = self._reached.run(argv, check=False, timeout_s=timeout_s)
         return Answer(done.status, done.text, done.said)
 
-    def by_switch(self, argv: Sequence[str]) -> Answer:
+    def by_switch(self, argv: Sequence[str], timeout_s: float = _ANSWER_S) -> Answer:
         """Run a command in the container, as root where the account is not."""
-        return self.on_machine([*self._rights, self._engine, "exec", self._container, *argv])
+        return self.on_machine([*self._rights, self._engine, "exec", self._container, *argv], timeout_s)
 
     def labels(self) -> dict[str, str]:
         """Return the labels of the switch's container, with those of its image.

@@ -129,7 +129,7 @@ def install(monkeypatch, root):
         (tackervnfs.TackerVnfs, "_api", api),
         (tackervnfs.TackerVnfs, "_image_file", lambda self, choice: image),
         (tackervnfs.left, "remove", rack.remove),
-        (images, "keep", lambda connection, kept, vnf, file: images.name_of(vnf, file)),
+        (images, "keep", lambda connection, kept, vnf, file, has_agent: images.name_of(vnf, file)),
         (rack_site, "verify_rack", lambda order, connection: ()),
         (verified, "verify_rack", lambda order, connection: ()),
     ):

@@ -1,6 +1,7 @@
 """What a variant says of a rack's machines, and how commands get into Kolla's containers there."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
@@ -8,6 +9,7 @@ from nfvbed.cli.main import main
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.remote.connection import CommandResult
 from nfvbed.records.findings import State
+from nfvbed.sites.kolla.measured import computes
 from nfvbed.sites.kolla.verify.containers import KollaCommands
 from nfvbed.sites.kolla.verify.origin import origin_of, read_origin
 from nfvbed.sites.kolla.verify.rack import expected_of
@@ -48,12 +50,13 @@ class HostDouble:
 
     def __init__(self, user="root", engine="/usr/bin/podman\n"):
         self.spec = RemoteHostSpec(address="10.10.0.11", user=user, key="/k", known_hosts="/h")
-        self.engine, self.ran = engine, []
+        self.engine, self.ran, self.times = engine, [], []
 
-    def run(self, argv, *, check):
-        """Remember what was run."""
+    def run(self, argv, *, check, timeout_s):
+        """Remember what was run, and how long it might take."""
         assert not check
         self.ran.append(tuple(argv))
+        self.times.append(timeout_s)
         return CommandResult(0, (self.engine if "command -v" in argv[-1] else "answer").encode(), "")
 
 
@@ -69,6 +72,21 @@ def test_commands_run_in_the_switchs_container(user, rights):
     assert host.ran[-1][-2:] == ("--timeout=20", "dpif-netdev/pmd-rxq-show"), "words are arguments of the script"
 
 
+def test_libvirt_is_asked_in_its_own_container_for_as_long_as_it_may_take(monkeypatch):
+    host = HostDouble("kolla")
+
+    @contextmanager
+    def commands(site, compute, container):
+        assert site == "site"
+        yield KollaCommands(compute, host, container)
+
+    monkeypatch.setattr(computes, "commands_in", commands)
+    answer = computes.RackHypervisor("site", "compute1").virsh(("qemu-agent-command", "i-1", "{}"), 95.0)
+    inside = ("sudo", "-n", "/usr/bin/podman", "exec", "nova_libvirt")
+    assert host.ran[-1] == (*inside, "virsh", "--quiet", "qemu-agent-command", "i-1", "{}")
+    assert (answer.out, host.times[-1]) == ("answer", 95.0)
+
+
 def test_a_machine_without_containers():
     with pytest.raises(PrerequisiteError, match="no engine for containers"):
         KollaCommands("compute1", HostDouble(engine=""), "ovsdpdk_vswitchd").vsctl("list", "Bridge")
@@ -81,9 +99,13 @@ class LabelledHost(HostDouble):
         super().__init__()
         self.printed = printed
 
-    def run(self, argv, *, check):
+    def run(self, argv, *, check, timeout_s):
         """Answer an inspection as the engine does."""
-        return CommandResult(0, self.printed.encode(), "") if "inspect" in argv else super().run(argv, check=check)
+        return (
+            CommandResult(0, self.printed.encode(), "")
+            if "inspect" in argv
+            else super().run(argv, check=check, timeout_s=timeout_s)
+        )
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def _answered(monkeypatch):
             assert container == ("nova_compute" if "cat" in by_compute[compute] else "nova_libvirt")
             yield CommandsDouble(compute, by_compute[compute])
 
-        monkeypatch.setattr(accelerators, "_commands", commands)
+        monkeypatch.setattr(accelerators, "commands_in", commands)
 
     return having
 

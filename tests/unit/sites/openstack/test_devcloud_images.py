@@ -24,12 +24,13 @@ class Glance:
     def find_image(self, name):
         return next((one for one in self.held.values() if one.name == name), None)
 
-    def create_image(self, name, filename, **_):
+    def create_image(self, name, filename, **properties):
         content = b"damaged" if self._damaged else Path(filename).read_bytes()
         made = SimpleNamespace(
             id="g-1", name=name, status="active", hash_algo="sha512", hash_value=hashlib.sha512(content).hexdigest()
         )
         self.held[made.id] = made
+        self.properties = properties
         return made
 
     def get_image(self, identifier):
@@ -51,6 +52,13 @@ def test_an_image_is_uploaded_once_under_a_name_with_its_digest(image):
     name, uploaded = images.provide(glance, "vloop", image)
     assert (name, uploaded) == (f"nfvbed-vloop-{image.digest[:12]}", True)
     assert images.provide(glance, "vloop", image) == (name, False)
+
+
+@pytest.mark.parametrize("has_agent", [True, False])
+def test_an_image_with_an_agent_has_nova_give_it_a_channel(image, has_agent):
+    glance = Glance()
+    images.provide(glance, "vloop", image, has_agent=has_agent)
+    assert glance.properties.get("hw_qemu_guest_agent") == ("yes" if has_agent else None)
 
 
 def test_an_image_that_glance_has_damaged_is_removed_and_reported(image):

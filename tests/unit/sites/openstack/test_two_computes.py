@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfvbed.cloud.devcloud import contents
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.ovs.dpdk.compute import SECOND
 from nfvbed.errors import UnsupportedError
@@ -44,6 +45,13 @@ def test_the_second_is_started_and_takes_only_what_asks_for_it(tmp_path, asked):
     assert (target.computes_of(PLANE), target.computes_apart(PLANE)) == (("controller",), BOTH)
     assert target.zones(PLANE) == {host: f"on-{host}" for host in BOTH}
     assert asked[-1] == ("only", *BOTH)
+
+
+def test_what_is_between_vnfs_reaches_both(tmp_path, asked):
+    kinds = {one.name: one.kind for one in contents.NETWORKS}
+    for computes, kind in ((1, "local"), (2, "vlan")):
+        named = pair(tmp_path, asked, computes).networks.named
+        assert {kinds[named[name]] for name in ("link1", "link2")} == {kind}
 
 
 def test_a_site_with_one_is_as_before(tmp_path, asked):

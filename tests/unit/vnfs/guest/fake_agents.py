@@ -16,8 +16,8 @@ class FakeAgents:
         log = self
 
         class Fake:
-            def __init__(self, path):
-                self.name = path.name
+            def __init__(self, channel):
+                self.name = channel.path.name
 
             def ask(self, do, keys=None, *, timeout_s=0.0):
                 log.asked.append((self.name, do, dict(keys or {})))

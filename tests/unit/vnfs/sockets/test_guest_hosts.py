@@ -9,10 +9,10 @@ from nfvbed.errors import GeneratorError, OnboardError, PrerequisiteError
 from nfvbed.host.network import links
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfKind, VnfPort
 from nfvbed.traffic.sockets.hosts import Listener
-from nfvbed.vnfs.guest.machines import machines
+from nfvbed.vnfs.guest.machines import path_guests
 from nfvbed.vnfs.sockets import guest_hosts as guest_hosts_module
 from nfvbed.vnfs.sockets.devices import GSO, SCATTER, TSO
-from nfvbed.vnfs.sockets.ends import are_guests, tools_of, why_not
+from nfvbed.vnfs.sockets.ends import must_be_guests, tools_of, why_not
 from nfvbed.vnfs.sockets.guest_hosts import GuestCores, guest_hosts
 from nfvbed.vnfs.vm.agent import AgentRefused
 from nfvbed.vnfs.vm.state import GuestState
@@ -30,9 +30,19 @@ COUNTED = {"rx_packets": 3, "tx_packets": 5, "rx_bytes": 300, "tx_bytes": 500, "
 OFFLOADS = {"rx": True, "tx": True, "sg": True, "tso": False, "gso": True, "gro": True}
 
 
-def handle(place, kind=VnfKind.VM, agent=True, cores=(1,)):
+def handle(place, kind=VnfKind.VM, agent=True, cores=(1,), ports=(0,)):
     name = f"vnf{place + 1}"
-    port = VnfPort(name=f"v{place + 1}a", vnf=place, port=0, kind=PortKind.TAP, address="t", mac=MACS[place])
+    found = tuple(
+        VnfPort(
+            name=f"v{place + 1}{'ab'[number]}",
+            vnf=place,
+            port=number,
+            kind=PortKind.TAP,
+            address="t",
+            mac=f"{MACS[place][:-2]}{number:02x}",
+        )
+        for number in ports
+    )
     state = GuestState(
         run_directory="/run",
         process=name,
@@ -42,7 +52,7 @@ def handle(place, kind=VnfKind.VM, agent=True, cores=(1,)):
         agent=f"/run/{name}" if agent else None,
     )
     control = state.as_control() if kind is VnfKind.VM else {}
-    return VnfHandle(name=name, kind=kind, forwarding="io", ports=(port,), cores=cores, control=control)
+    return VnfHandle(name=name, kind=kind, forwarding="io", ports=found, cores=cores, control=control)
 
 
 def deployment(topology="v2v", **changes):
@@ -58,7 +68,7 @@ def _agents(monkeypatch):
 @pytest.fixture(name="ends")
 def _ends(agents):
     found = deployment()
-    with guest_hosts(found, machines(found)) as ends:
+    with guest_hosts(found, path_guests(found)) as ends:
         yield ends
 
 
@@ -66,17 +76,26 @@ def _ends(agents):
     ("found", "reason"),
     [
         (deployment(), ""),
-        (deployment(kind=VnfKind.PROCESS), "hosts would be in them: its VNFs are of kind process"),
+        (deployment(kind=VnfKind.PROCESS), "hosts would be in virtual machines: its VNFs are of kind process"),
         (deployment(agent=False), "no agent"),
     ],
 )
 def test_guests_that_are_the_ends_are_the_hosts(found, reason):
-    assert reason in why_not(found) if reason else why_not(found) == ""
-    assert are_guests(found) == (not reason)
+    assert must_be_guests(found)
+    why = why_not(found, path_guests(found))
+    assert reason in why if reason else why == ""
 
 
-def test_guests_on_the_path_are_not_its_ends():
-    assert not are_guests(deployment("pvvp"))
+def test_guests_on_the_path_are_hosts_where_they_are_asked_for(agents):
+    found = deployment("pvvp", ports=(0, 1))
+    guests = path_guests(found)
+    assert not must_be_guests(found) and why_not(found, guests) == ""
+    with guest_hosts(found, guests):
+        pass
+    assert [(name, keys["ports"]) for name, keys in agents.of("lead")] == [
+        ("vnf1", [f"{MACS[0][:-2]}01"]),
+        ("vnf2", [MACS[1]]),
+    ], "the cable of the chain joins the first one's second port with the second one's first port"
 
 
 def test_each_guest_has_an_address_and_the_way_to_the_other(agents, ends):
@@ -93,6 +112,7 @@ def test_cores_are_those_of_the_virtual_cpus(ends):
     apart = GuestCores((1, 2), (3,))
     assert not apart.shared
     assert apart.described == "end 0 in a guest on core 1 or 2, end 1 in one on core 3"
+    assert GuestCores((), ()).described == "both guests on whatever cores their hosts give them"
 
 
 def test_a_tool_is_started_waited_for_read_and_ended(agents, ends):
@@ -162,7 +182,7 @@ def test_a_device_is_counted_set_and_read_back_by_its_guest(agents, ends):
 
 
 def test_tools_are_those_of_the_image(agents):
-    tools = tools_of(deployment())
+    tools = tools_of(path_guests(deployment()))
     assert tools.command("netserver") == ("netserver",)
     assert tools.version("netperf") == "2.7.0-0.1"
     assert tools.congestion_controls() == ("reno", "cubic")
@@ -174,5 +194,5 @@ def test_tools_are_those_of_the_image(agents):
 def test_an_image_of_an_older_nfvbed_is_named(agents):
     agents.answers["info"] = {"version": "1-old", "versions": {}}
     with pytest.raises(PrerequisiteError, match="starts no tools") as caught:
-        tools_of(deployment())
+        tools_of(path_guests(deployment()))
     assert (caught.value.observed, caught.value.fix) == ("image 1-old", "make images")

@@ -4,7 +4,8 @@ import pytest
 
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Deployment, GeneratorPort, PortKind, VnfHandle, VnfKind
-from nfvbed.vnfs.sockets.ends import why_not
+from nfvbed.vnfs.guest.machines import path_guests
+from nfvbed.vnfs.sockets.ends import must_be_guests, why_not
 from nfvbed.vnfs.sockets.hosts import place
 
 
@@ -16,22 +17,22 @@ def deployment(kind=PortKind.VETH, topology="p2p", forwarding=None, **changes):
 
 @pytest.mark.parametrize("kind", [PortKind.VETH, PortKind.VHOST_USER, PortKind.MEMIF])
 def test_hosts_can_be_on_both_ports(kind):
-    assert why_not(deployment(kind)) == ""
-    assert why_not(deployment(kind, "pvp", "bridge")) == ""
+    assert why_not(deployment(kind), None) == ""
+    assert why_not(deployment(kind, "pvp", "bridge"), None) == ""
 
 
 @pytest.mark.parametrize(
     ("found", "reason"),
     [
         (deployment(simulated=True), "simulated"),
-        (deployment(topology="v2v"), "VNFs are the ends of v2v"),
+        (deployment(topology="v2v"), "v2v has no VNF here, so no guest"),
         (deployment(topology="p2v"), "VNFs are the ends of p2v"),
         (deployment(PortKind.PCI), "these are pci"),
         (deployment(topology="pvp", forwarding="macswap"), "macswap"),
     ],
 )
 def test_where_hosts_cannot_be_the_reason_is_reported(found, reason):
-    assert reason in why_not(found)
+    assert reason in why_not(found, path_guests(found) if must_be_guests(found) else None)
 
 
 def arranged(control, vnf=()):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from nfvbed.errors import OnboardError
-from nfvbed.vnfs.vm.agent import Agent, AgentRefused
+from nfvbed.vnfs.vm.agent import Agent, AgentRefused, SerialPort
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def line(tmp_path):
 
         threads.append(threading.Thread(target=work))
         threads[-1].start()
-        return Agent(path)
+        return Agent(SerialPort(path))
 
     yield serve
     for thread in threads:
@@ -85,4 +85,4 @@ def test_no_answer_in_time_is_reported(line):
 
 def test_guest_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(OnboardError, match="cannot be reached"):
-        Agent(tmp_path / "nobody").ask("info")
+        Agent(SerialPort(tmp_path / "nobody")).ask("info")

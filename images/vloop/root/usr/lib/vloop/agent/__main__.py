@@ -1,4 +1,7 @@
-"""`python3 -m agent PORT CONSOLE`: says on the console that the guest is ready, and answers on the serial port."""
+"""`python3 -m agent PORT CONSOLE`: says on the console that the guest is ready, and answers.
+
+It answers on a cloud's virtio port where the machine has one, else on the serial port.
+"""
 
 import json
 import os
@@ -8,8 +11,9 @@ import sys
 import termios
 import time
 import tty
+from collections.abc import Callable
 
-from agent import SCHEMA, configdrive, cpus, guest, management
+from agent import SCHEMA, configdrive, cpus, guest, management, virtioport
 from agent.ports import discover
 from agent.program import read
 from agent.refusal import Refusal
@@ -20,13 +24,16 @@ _FORWARD = "vloop.forward="
 _MANAGE = "vloop.manage=dhcp"
 _LOG_END_S = 0.2
 """For the serial ports to be empty."""
+_NOBODY_S = 0.2
+"""Between two looks at a virtio port that nobody has open on the host."""
 
 
 def main(port: str, console: str) -> int:
     """Answer until the guest is powered off."""
     cpus.stay_off_forwarding()
     service = Service(discover())
-    line = _open(port)
+    virtio = virtioport.find()
+    line = os.open(virtio, os.O_RDWR) if virtio else _open(port)
     failed = forward_as_told(service)
     with open(console, "w") as out:
         # A line of its own, whatever the kernel has written before.
@@ -37,7 +44,7 @@ def main(port: str, console: str) -> int:
         # Nobody can ask; the guest stays as it is.
         while True:
             signal.pause()
-    _serve(line, service)
+    _serve(line, service, answered_on_virtio if virtio else answered)
     return _power_off()
 
 
@@ -92,18 +99,32 @@ def _open(port: str) -> int | None:
     return line
 
 
-def _serve(line: int, service: Service) -> None:
+def _serve(line: int, service: Service, answer: Callable[[bytes, Service], bytes]) -> None:
     waiting = b""
     while not service.powers_off:
-        waiting += os.read(line, 4096)
+        came = os.read(line, 4096)
+        if not came:
+            time.sleep(_NOBODY_S)
+        waiting += came
         *requests, waiting = waiting.split(b"\n")
         if len(waiting) > _MAX_LINE:
             waiting = b""
         for text in filter(bytes.strip, requests):
-            data = json.dumps(reply(text, service)).encode() + b"\n"
+            data = answer(text, service) + b"\n"
             while data:
                 data = data[os.write(line, data) :]
-            termios.tcdrain(line)
+            if os.isatty(line):
+                termios.tcdrain(line)
+
+
+def answered(text: bytes, service: Service) -> bytes:
+    """Return the answer to a line of the serial port."""
+    return json.dumps(reply(text, service)).encode()
+
+
+def answered_on_virtio(text: bytes, service: Service) -> bytes:
+    """Return the answer to a line of the virtio port."""
+    return virtioport.answer(text, lambda request: reply(request, service))
 
 
 def reply(text: bytes, service: Service) -> dict:
