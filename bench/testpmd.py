@@ -1,5 +1,6 @@
 """dpdk-testpmd as a peer (io on the other core) and as the generator that nfvgen is compared with."""
 
+import contextlib
 import json
 import os
 import socket
@@ -117,7 +118,9 @@ class Testpmd:
                 self._process.kill()
         self._process.wait()
         if self._process.stdin:
-            self._process.stdin.close()
+            # What it was told last may still be in the buffer of a process that has ended by itself.
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
         if hasattr(self, "_telemetry"):
             self._telemetry.close()
 

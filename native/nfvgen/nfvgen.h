@@ -9,7 +9,7 @@
 #include "worker.h"
 
 #define NFVGEN_SCHEMA "nfvgen/1"
-#define NFVGEN_VERSION "0.1.0"
+#define NFVGEN_VERSION "0.2.0"
 
 #define NFVGEN_MIN_DURATION_NS 1000000ll        /* 1 ms */
 #define NFVGEN_MAX_DURATION_NS 86400000000000ll /* 24 h */

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -124,25 +125,39 @@ def test_a_timeline_needs_one_core(loop: tuple[Generator, int]) -> None:
         assert row["timeline"]["bins"] == []
 
 
-@contextmanager
-def forwarded(folder: Path) -> Iterator[tuple[Generator, subprocess.Popen[str]]]:
-    """Yield a generator with two queues, and a testpmd between its ports that sends each queue's frames on the same."""
+def memif_ports(folder: Path, role: str) -> list[str]:
+    """Return both ports of one side."""
+    return [f"net_memif{i},role={role},socket={folder}/p{i},socket-abstract=no,id=0" for i in (0, 1)]
+
+
+def start_testpmd(folder: Path, ports: list[str]) -> subprocess.Popen[str]:
+    """Start testpmd with two queues a port, on the core that the generator is on."""
     program = shutil.which("dpdk-testpmd")
     if program is None:
         pytest.fail("dpdk-testpmd is not installed (package dpdk)")
-    ports = [f"net_memif{i},role=server,socket={folder}/p{i},socket-abstract=no,id=0" for i in (0, 1)]
-    generator = Generator(folder, ports, "--queues", "2", "--yield")
     argv = [program, "--lcores", "0@0,1@0", "--no-pci", "--in-memory", "--single-file-segments", "--no-telemetry"]
     argv += ["--socket-mem", "128", "--iova-mode=va"]
-    for i in (0, 1):
-        argv += ["--vdev", f"net_memif{i},role=client,socket={folder}/p{i},socket-abstract=no,id=0"]
+    for port in ports:
+        argv += ["--vdev", port]
     argv += ["--", "-i", "--total-num-mbufs=8192", "--forward-mode=io", "--rxq=2", "--txq=2"]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = os.environ | {"RUNTIME_DIRECTORY": str(folder)}
-    peer = subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, text=True, **quiet)
+    return subprocess.Popen(argv, env=environment, stdin=subprocess.PIPE, text=True, **quiet)
+
+
+def wait_for_links(generator: Generator) -> None:
+    """Wait until both ports have a peer."""
+    assert wait_until(lambda: all(port["link"] == "up" for port in generator.result("hello")["ports"]))
+    time.sleep(1)
+
+
+@contextmanager
+def forwarded(folder: Path) -> Iterator[tuple[Generator, subprocess.Popen[str]]]:
+    """Yield a generator with two queues, and a testpmd between its ports that sends each queue's frames on the same."""
+    generator = Generator(folder, memif_ports(folder, "server"), "--queues", "2", "--yield")
+    peer = start_testpmd(folder, memif_ports(folder, "client"))
     try:
-        assert wait_until(lambda: all(port["link"] == "up" for port in generator.result("hello")["ports"]))
-        time.sleep(1)
+        wait_for_links(generator)
         yield generator, peer
     finally:
         peer.kill()
@@ -168,6 +183,44 @@ def test_another_program_forwards_all_queues_or_none(tmp_path: Path) -> None:
         assert_conserved(trial, 2)
         for row in trial["directions"]:
             assert all(queue["lost"] == queue["sent"] > 0 for queue in row["queues"])
+
+
+def hugepage_files(generator: Generator) -> set[int]:
+    """Return the files of hugepages that the generator has open, by inode."""
+    found = set()
+    for entry in Path(f"/proc/{generator.process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            about = entry.stat()
+            if about.st_blksize == 2 * 1024 * 1024:
+                found.add(about.st_ino)
+    return found
+
+
+def test_a_client_shares_its_memory_and_keeps_it_when_the_peer_goes(tmp_path: Path) -> None:
+    """Frames are in place: DPDK's driver then closes descriptors that are not its own (native/nfvgen/dpdk/memory.c)."""
+    peer = start_testpmd(tmp_path, memif_ports(tmp_path, "server"))
+    try:
+        assert wait_until(lambda: all((tmp_path / f"p{i}").exists() for i in (0, 1)))
+        generator = Generator(tmp_path, memif_ports(tmp_path, "client"), "--queues", "2", "--yield")
+        try:
+            wait_for_links(generator)
+            tell(peer, "start")
+            trial = retried(
+                lambda: generator.trial(rate_pps=5_000, flows=64),
+                lambda trial: all(row["received"] == row["sent"] > 0 for row in trial["directions"]),
+            )
+            assert_clean(trial)
+            assert_conserved(trial, 2)
+            before = hugepage_files(generator)
+            assert before
+            peer.kill()
+            assert wait_until(lambda: all(port["link"] == "down" for port in generator.result("hello")["ports"]))
+            assert hugepage_files(generator) == before
+        finally:
+            generator.close()
+    finally:
+        peer.kill()
+        peer.wait()
 
 
 @pytest.mark.parametrize(

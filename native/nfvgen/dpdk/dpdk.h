@@ -26,9 +26,10 @@
 struct dpdk_port {
 	uint16_t id;
 	bool open;
-	bool trusted; /* nobody rewrites the buffers that this driver was given, so payloads persist in them */
-	bool copies;  /* its driver writes received frames on this core: they are in its cache, and should be used then
-		       */
+	bool trusted;  /* nobody rewrites the buffers that this driver was given, so payloads persist in them */
+	bool copies;   /* its driver writes received frames on this core: they are in its cache, and should be used then
+			*/
+	bool in_place; /* of a memif: the peer reads and writes the buffers themselves */
 	bool pci;
 	/* As many as frames are sent on, or more: */
 	uint16_t rx_queues;   /* a peer with several threads may send each thread's frames on a queue of its own */

@@ -114,6 +114,25 @@ static void add_queues(const struct dpdk_port *port, char *arguments, size_t siz
 		is_virtio ? ",cq=1" : "");
 }
 
+/*
+ * A memif's client sends and receives in place where its memory is hugepages: the peer copies, and this core does not.
+ * It may then write as many bytes into a buffer as `bsize` says, which is by itself what a buffer of ours has. The
+ * words take the place of the role, which is a client's anyhow: newer DPDKs refuse arguments of more than 128
+ * characters.
+ */
+static void send_in_place(const struct dpdk_port *port, char *arguments)
+{
+	static const char role[] = "role=client", in_place[] = "zero-copy=yes";
+	char *at = strstr(arguments, role), value[8];
+
+	if (dpdk.options.no_huge || strncmp(port->device, "net_memif", 9) || !at ||
+		key_value(arguments, "zero-copy", value, sizeof(value)) ||
+		key_value(arguments, "bsize", value, sizeof(value)))
+		return;
+	memmove(at + strlen(in_place), at + strlen(role), strlen(at + strlen(role)) + 1);
+	memcpy(at, in_place, strlen(in_place));
+}
+
 static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *why)
 {
 	const char *comma = strchr(spec, ',');
@@ -139,6 +158,8 @@ static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *
 		snprintf(arguments + used, sizeof(arguments) - (size_t)used, "%squeue_size=%u", used ? "," : "",
 			dpdk.options.queue_size);
 	add_queues(port, arguments, sizeof(arguments));
+	send_in_place(port, arguments);
+	port->in_place = key_value(arguments, "zero-copy", value, sizeof(value)) && strcmp(value, "yes") == 0;
 	find_socket(port, arguments);
 	remove_dead_socket(port->socket);
 	result = rte_eal_hotplug_add("vdev", port->device, arguments);
@@ -268,7 +289,7 @@ static int open_driver(struct dpdk_port *port, const char *spec, struct failure 
 	if (result < 0)
 		goto failed;
 	port->trusted = is_listed(trusted_drivers, RTE_DIM(trusted_drivers), info.driver_name, spec);
-	port->copies = is_listed(copying_drivers, RTE_DIM(copying_drivers), info.driver_name, spec);
+	port->copies = !port->in_place && is_listed(copying_drivers, RTE_DIM(copying_drivers), info.driver_name, spec);
 	if (info.max_rx_queues < port->rx_queues || info.max_tx_queues < port->tx_queues) {
 		failure_set(why,
 			"port %s: its driver %s has %u queues to receive on and %u to send on; wanted are %u and %u. "

@@ -89,9 +89,12 @@ def _vnf_port(paths: dict[str, Path], ring_size: int, queues: int) -> Callable[[
 
 
 def memif_port(index: int, path: Path, ring_size: int) -> GeneratorPort:
-    """Return a generator's port that is the client of a memif which VPP serves."""
+    """Return a generator's port that is the client of a memif which VPP serves.
+
+    Frames are copied: in place, as nfvgen sends to Open vSwitch, was not run with VPP.
+    """
     spec = (
-        f"net_memif{index},role=client,socket={path},socket-abstract=no,id=0,rsize={ring_size.bit_length() - 1},"
+        f"net_memif{index},zero-copy=no,socket={path},socket-abstract=no,id=0,rsize={ring_size.bit_length() - 1},"
         f"bsize={MEMIF_BUFFER_BYTES},mac={vhost_user.MACS[index]}"
     )
     return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.MEMIF)
