@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ hypothesis.settings.load_profile("nfvbed")
 document.parse_document = imports.parse_document = parsed_once(document.parse_document)
 UPGRADE = migrate._upgrade
 """As it is without `_new_files_are_migrated_once`."""
+ENDING_S = 30.0
 # One worker has the server: it is started once.
 ON_SERVER = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))
 
@@ -61,15 +63,23 @@ def _signs_of_trials_stay_here(tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_process_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests start works in their folders, which go."""
+    """What tests start works in their folders, which go. What is ending needs a core for it, which others may have."""
     yield
     folder = str(tmp_path_factory.getbasetemp())
-    left = list[str]()
+    deadline = time.monotonic() + ENDING_S
+    while (left := _working_in(folder)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left, f"tests left processes: {left}"
+
+
+def _working_in(folder: str) -> list[str]:
+    """Return the command lines of other processes that work below a folder."""
+    found = list[str]()
     for cwd in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
             if str(cwd.readlink()).startswith(f"{folder}/") and cwd.parent.name != str(os.getpid()):
-                left.append((cwd.parent / "cmdline").read_text().replace("\0", " "))
-    assert not left, f"tests left processes: {left}"
+                found.append((cwd.parent / "cmdline").read_text().replace("\0", " "))
+    return found
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from openstack.connection import Connection
 
@@ -17,7 +18,7 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.tacker.connection import asking
 from nfvbed.cloud.verify.commands import Hypervisor
-from nfvbed.errors import NfvbedError, OnboardError
+from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.records.readings import Unavailable
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.guest.machines import GuestPort, PathGuest, PathGuests
@@ -26,8 +27,10 @@ from nfvbed.vnfs.vm.agent import Agent, AgentChannel, AgentLine
 _COMMAND = "vloop"
 _MORE_S = 10.0
 """For libvirt itself, beside the agent's own time."""
-_OLD_IMAGE = "its image has no agent of nfvbed that hears libvirt: make images, then nfvbed offboard and onboard again"
-
+_NO_PORT, _NOBODY = "QEMU guest agent is not configured", "QEMU guest agent is not connected"
+"""libvirt's words: the domain has no such port; nobody has it open in the guest."""
+_ONBOARD_AGAIN = "nfvbed offboard, then onboard again: nfvbed gives its images the property hw_qemu_guest_agent"
+_SEE_CONSOLE = "see its console: it boots, or its agent has ended, or is one of an older image (make images renews it)"
 _SEE_COMPUTE = "see whether the compute's libvirt answers (nfvbed verify)"
 
 
@@ -51,6 +54,7 @@ class LibvirtChannel(AgentChannel):
         """Have libvirt send a request, and return the agent's answer.
 
         Raises:
+            UnsupportedError: the instance has no such port.
             OnboardError: libvirt does not reach the agent, or its answer is none.
         """
         command = json.dumps({"execute": _COMMAND, "arguments": json.loads(request)})
@@ -61,11 +65,17 @@ class LibvirtChannel(AgentChannel):
         except NfvbedError as failure:
             raise self._unreached(do, f"{failure.what}: {failure.observed}", failure.fix or _SEE_COMPUTE) from failure
         if answer.status:
-            raise self._unreached(do, answer.said.strip() or f"exit status {answer.status}", _OLD_IMAGE)
+            raise self._refused(do, answer.said.strip() or f"exit status {answer.status}")
         try:
             return json.dumps(json.loads(answer.out)["return"]).encode()
         except (ValueError, KeyError, TypeError) as failure:
             raise self._unreached(do, f"libvirt printed {answer.out[:120]!r}", "make images") from failure
+
+    def _refused(self, do: str, said: str) -> NfvbedError:
+        if _NO_PORT in said:
+            what = "the instance has no port on which its agent could be asked"
+            return UnsupportedError(what, where=self.where, observed=said, fix=_ONBOARD_AGAIN)
+        return self._unreached(do, said, _SEE_CONSOLE if _NOBODY in said else _SEE_COMPUTE)
 
     def _unreached(self, do: str, observed: str, fix: str) -> OnboardError:
         what = f"the guest's agent could not be asked to {do}"
@@ -136,14 +146,19 @@ def path_guests(
         if hypervisor is None:
             return Unavailable(f"nothing here reaches the libvirt of its guests: {compute.hidden or compute.host}")
         found.append(CloudGuest(one, hypervisor))
-    pairs = zip(found, found[1:], strict=False)
-    joined = tuple((GuestPort(first, 1), GuestPort(second, 0)) for first, second in pairs)
-    return PathGuests(tuple(found), joined, _network(connection, instances) if joined else "")
+    pairs = [pair for pair in pairwise(instances) if _joined(*pair)]
+    by_id = {one.id: guest for one, guest in zip(instances, found, strict=True)}
+    joined = tuple((GuestPort(by_id[first.id], 1), GuestPort(by_id[second.id], 0)) for first, second in pairs)
+    return PathGuests(tuple(found), joined, _network(connection, *pairs[0]) if pairs else "")
 
 
-def _network(connection: Connection, instances: Sequence[PlacedInstance]) -> str:
-    """Return what joins the first two instances: the network with its kind, as Neutron tells it, and their computes."""
-    first, second = instances[:2]
+def _joined(first: PlacedInstance, second: PlacedInstance) -> bool:
+    """Return whether one network has the second port of one and the first one of the next: not where both are alike."""
+    return first.ports[1].network == second.ports[0].network
+
+
+def _network(connection: Connection, first: PlacedInstance, second: PlacedInstance) -> str:
+    """Return what joins two instances: the network with its kind, as Neutron tells it, and their computes."""
     name = first.ports[1].network
     with asking(f"network {name}"):
         found = connection.network.find_network(name)

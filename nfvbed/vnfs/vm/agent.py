@@ -60,6 +60,7 @@ class AgentLine(AbstractContextManager["AgentLine"], ABC):
 
         Raises:
             OnboardError: the guest went away.
+            UnsupportedError: it has no such channel.
         """
 
     @abstractmethod
@@ -105,6 +106,7 @@ class Agent:
         Raises:
             AgentRefused: the agent answered that it cannot, and why.
             OnboardError: it cannot be reached, does not answer in time, or answers what the protocol does not allow.
+            UnsupportedError: it has no channel for requests.
         """
         # A serial line keeps what a former client did not read; its requests had other numbers.
         identifier = time.monotonic_ns()

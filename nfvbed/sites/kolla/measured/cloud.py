@@ -89,9 +89,10 @@ class RackCompute(ExistingCompute):
         origin = origin_of(self._deployed.site, self._deployed.release)
         return {"deployed, not read": f"{self.variant} by {origin}"}
 
-    def hypervisor(self, host: str) -> Hypervisor:
-        """Return the libvirt in the compute's container."""
-        return RackHypervisor(self._deployed.site, host)
+    def hypervisor(self, host: str) -> Hypervisor | None:
+        """Return the libvirt in the compute's container, where the site's file says how that is reached."""
+        site = self._deployed.site
+        return RackHypervisor(site, host) if site.reached(host) is not None else None
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
         """Check that instances are on computes of the variant, and still where they were onboarded; nothing is set.

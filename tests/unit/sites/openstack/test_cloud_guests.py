@@ -8,7 +8,7 @@ import pytest
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.cloud.verify.commands import Answer, Hypervisor
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, OnboardError
+from nfvbed.errors import DeployError, OnboardError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.records.readings import Unavailable
 from nfvbed.sites.openstack.guests import path_guests
@@ -86,8 +86,10 @@ def test_the_network_is_named_with_its_kind_where_neutron_tells_it():
     assert both == "network net2 (local) joins them, both on compute controller"
 
 
-def test_one_guest_is_joined_with_none():
+def test_one_guest_is_joined_with_none_and_so_are_two_side_by_side():
     assert guests_of(CHAIN[:1]).joined == ()
+    beside = PlacedInstance("i-9", "vnf9", "controller", CHAIN[0].ports)
+    assert guests_of((CHAIN[0], beside)).joined == ()
 
 
 @pytest.mark.parametrize(
@@ -119,16 +121,24 @@ def test_a_refusal_of_the_agent_is_its_own():
 
 
 @pytest.mark.parametrize(
-    ("said", "observed"),
+    ("said", "observed", "fix"),
     [
-        *((Answer(1, "", said), said.strip()) for said in (NOT_CONNECTED, NOT_CONFIGURED, NO_DOMAIN)),
-        (Answer(0, "pong", ""), "libvirt printed 'pong'"),
-        (Answer(0, '{"error": {}}', ""), "libvirt printed"),
-        (DeployError("it did not end", observed="within 9 s"), "it did not end: within 9 s"),
+        (Answer(1, "", NOT_CONNECTED), NOT_CONNECTED.strip(), "console"),
+        (Answer(1, "", NO_DOMAIN), NO_DOMAIN.strip(), "nfvbed verify"),
+        (Answer(0, "pong", ""), "libvirt printed 'pong'", "make images"),
+        (Answer(0, '{"error": {}}', ""), "libvirt printed", "make images"),
+        (DeployError("it did not end", observed="within 9 s"), "it did not end: within 9 s", "nfvbed verify"),
     ],
 )
-def test_what_does_not_reach_the_agent_is_an_error_with_libvirts_words(said, observed):
+def test_what_does_not_reach_the_agent_is_an_error_with_libvirts_words(said, observed, fix):
     guest = guests_of(libvirt=lambda host: Libvirt(host, said)).guests[0]
     with pytest.raises(OnboardError, match="could not be asked to info") as raised:
         guest.agent.ask("info")
-    assert observed in raised.value.observed and raised.value.fix
+    assert observed in raised.value.observed and fix in raised.value.fix
+
+
+def test_an_instance_without_the_port_is_unsupported():
+    guest = guests_of(libvirt=lambda host: Libvirt(host, Answer(1, "", NOT_CONFIGURED))).guests[0]
+    with pytest.raises(UnsupportedError, match="has no port") as raised:
+        guest.agent.ask("info")
+    assert raised.value.observed == NOT_CONFIGURED.strip() and "hw_qemu_guest_agent" in raised.value.fix
