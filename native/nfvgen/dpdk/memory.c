@@ -2,7 +2,7 @@
 /*
  * The EAL's descriptors of its memory, for drivers that take them for their own. DPDK's memif closes the descriptor of
  * each region that it has shared: with zero-copy that is the EAL's, once for each port, and so the second time whatever
- * has got its number by then, which was the control connection in 9 of 310 starts. So this function, which the driver
+ * has got its number by then, which was the control connection in 9 of 302 starts. So this function, which the driver
  * finds before the EAL's of the same name, gives it a duplicate. Drivers that do not close it call the thread-unsafe
  * one.
  */
