@@ -163,7 +163,7 @@ $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME (QUICK=1: its q
 	@$(NFVBED) run $* $(AT) $(if $(QUICK),--quick)
 
 .PHONY: run-seeds
-run-seeds: build images image-vepc ## measure every published experiment, and write docs/evidence/papers.md (QUICK=1: 75 minutes)
+run-seeds: build images image-vepc ## measure every published experiment, and write docs/evidence/papers.md (QUICK=1: 75 to 90 minutes)
 	@# One that is blocked, or lacks something here, does not take the others away.
 	@for seed in $(SEEDS); do \
 	    $(NFVBED) run $$seed $(AT) $(if $(QUICK),--quick); status=$$?; \

@@ -1,10 +1,10 @@
 """The interface of a data plane's adapter: one in each room of `nfvbed/dataplanes/`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.connections import ConnectionTracker
@@ -71,14 +71,22 @@ class OwnEnds:
     """Two devices of the kernel that are ports of the switch, at outside end 0 and 1; the generator's are cut off."""
 
     netns: str
-    """Path of the network namespace that they are in; they may be moved."""
+    """Path of the network namespace that they are in; taps may be moved."""
     devices: tuple[str, str]
     what: str
     """How they are joined to the path, in words."""
+    kind: str = "own ports"
+    """Word for rows that are of them."""
     threads: tuple[WorkThread, ...] = ()
     """The switch's threads that serve them, where those are not among its `work_threads`."""
     told: Callable[[], tuple[str, ...]] = tuple
     """Gives what the switch says of them, in sentences."""
+
+
+OwnKind = Literal["tap", "veth"]
+"""What the devices of a switch's own ports are."""
+OwnEndsMaker = Callable[[], AbstractContextManager[OwnEnds]]
+"""Puts two such ports in the place of the generator's, for a block."""
 
 
 class DataPlane(ABC):
@@ -164,12 +172,12 @@ class DataPlane(ABC):
             "a variant on Open vSwitch, such as ovs-dpdk",
         )
 
-    def own_ends(self, deployment: Deployment) -> "Callable[[], AbstractContextManager[OwnEnds]] | None":
-        """Return what puts two ports of the switch's own in the place of the generator's, for a block.
+    def own_ends(self, deployment: Deployment) -> Mapping[OwnKind, OwnEndsMaker]:
+        """Return what puts two ports of the switch's own in the place of the generator's, for a block, by their kind.
 
-        None where the data plane has none; sockets are then on the generator's ports.
+        Empty where the data plane has none; sockets are then on the generator's ports.
         """
-        return None
+        return {}
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """Open the switch's table of entries.

@@ -1,7 +1,8 @@
 """What a segment of TCP costs the CPU, end by end: it tells why one switch carries more than another one.
 
 Times are the scheduler's run times of threads, and iperf3's own figure of its two processes; softirq that runs in one
-of them is in its time. Threads that poll are left out, as they are busy whatever comes.
+of them is in its time. Threads that poll run whatever comes: of them the cycles count in which the switch itself says
+that it had frames.
 """
 
 from collections.abc import Iterable
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from nfvbed.records import Role, WorkThread
+from nfvbed.records import NOT_SEPARABLE, Role, SwitchCounters, WorkThread
 from nfvbed.records.readings import CpuSample
 from nfvbed.records.segments import (
     ALL,
@@ -66,15 +67,34 @@ def run_ns(threads: Iterable[WorkThread], before: CpuSample, after: CpuSample) -
     return sum(after.threads[key].run_ns - before.threads[key].run_ns for key in keys)
 
 
-def segment_costs(
-    figures: SocketFigures, switch_ns: int, receiving_ns: int, calls: SystemCalls, tsc_hz: int
-) -> tuple[Figure, ...]:
-    """Return cycles a segment of every part, how many cores were busy with all of them, and the bytes a system call.
+def polled_cycles(threads: Iterable[WorkThread], counted: SwitchCounters | None) -> int:
+    """Return the cycles in which a switch's polling threads had frames; 0 where none polls, or it does not tell.
 
     Args:
-        switch_ns: run time of the switch's threads that do not poll.
-        receiving_ns: the same of the ends' receive threads.
-        calls: of the switch's threads.
+        counted: what the switch counted meanwhile.
+    """
+    polls = any(thread.polling for thread in threads if thread.role is Role.SWITCH)
+    if not polls or counted is None or counted.busy_cycles == NOT_SEPARABLE:
+        return 0
+    return counted.busy_cycles
+
+
+@dataclass(frozen=True)
+class PathWork:
+    """The work of everything between two hosts' tools, in one run."""
+
+    switch_ns: int
+    """Run time of the switch's threads that do not poll."""
+    receiving_ns: int
+    """The same of the ends' receive threads."""
+    calls: SystemCalls
+    """Of the switch's threads that do not poll."""
+    polled_cycles: int = 0
+    """Of the switch's threads that poll, those with frames."""
+
+
+def segment_costs(figures: SocketFigures, work: PathWork, tsc_hz: int) -> tuple[Figure, ...]:
+    """Return cycles a segment of every part, how many cores were busy with all of them, and the bytes a system call.
 
     Returns:
         Nothing where the tool gives no throughput, or no CPU time of its own.
@@ -87,13 +107,13 @@ def segment_costs(
     busy_ns = {
         CLIENT: client / 100 * figures.duration_ns,
         SERVER: server / 100 * figures.duration_ns,
-        SWITCH: switch_ns,
-        RECEIVING: receiving_ns,
+        SWITCH: work.switch_ns + work.polled_cycles * NS_PER_S // tsc_hz,
+        RECEIVING: work.receiving_ns,
     }
     busy_ns[ALL] = sum(busy_ns.values())
     cycles = (Figure(cycles_of(part), ns * tsc_hz / NS_PER_S / segments, UNIT) for part, ns in busy_ns.items())
     return (
         *cycles,
         Figure(CORES_BUSY, busy_ns[ALL] / figures.duration_ns, "cores"),
-        *((Figure(CALL_BYTES, calls.octets / calls.count, "B"),) if calls.count else ()),
+        *((Figure(CALL_BYTES, work.calls.octets / work.calls.count, "B"),) if work.calls.count else ()),
     )

@@ -9,7 +9,7 @@ from nfvbed.errors import GeneratorError
 from nfvbed.host.cores.procfs import read_sample
 from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.cpu import account, without_hidden_work
-from nfvbed.measure.segmentcost import SystemCalls, run_ns, segment_costs, waiting
+from nfvbed.measure.segmentcost import PathWork, SystemCalls, polled_cycles, run_ns, segment_costs, waiting
 from nfvbed.measure.settling import SETTLING
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
@@ -74,7 +74,7 @@ class SocketMeter:
             raise
         window.close(threads)
         if not self._hides_work(threads):
-            costs = segment_costs(figures, window.switch_ns, window.receiving_ns, window.calls, self._tsc_hz)
+            costs = segment_costs(figures, window.work, self._tsc_hz)
             figures = replace(figures, figures=(*figures.figures, *costs))
         return self._record(task, started_at, figures, window), figures
 
@@ -131,12 +131,7 @@ class _Window:
         self.distance: CoreDistance | None = None
         self.pace: dict[str, Any] = {}
         """What the record says of the cores' pace."""
-        self.switch_ns = 0
-        """Run time of the switch's threads that do not poll."""
-        self.receiving_ns = 0
-        """Run time of the threads that receive for the ends."""
-        self.calls = SystemCalls(0, 0)
-        """System calls of the switch's threads that do not poll."""
+        self.work = PathWork(0, 0, SystemCalls(0, 0))
 
     def open(self, threads: Sequence[WorkThread]) -> None:
         """Read what is to be subtracted."""
@@ -154,14 +149,15 @@ class _Window:
         """
         cpu = read_sample((t.pid, t.tid) for t in threads)
         of_switch, of_ends = (waiting(threads, role) for role in (Role.SWITCH, Role.GENERATOR))
-        self.calls = SystemCalls.of(of_switch).since(self._calls)
-        self.switch_ns, self.receiving_ns = (run_ns(some, self._cpu, cpu) for some in (of_switch, of_ends))
+        calls = SystemCalls.of(of_switch).since(self._calls)
+        switch_ns, receiving_ns = (run_ns(some, self._cpu, cpu) for some in (of_switch, of_ends))
         self._site.verify(self._deployment)
         sent, received = _frames(self._ends)
         self.frames = (sent - self._frames[0], received - self._frames[1])
         after = self._site.look(self._deployment, Part.COUNTERS, Part.SLOWDOWNS, Part.DISTANCES)
         self.pace = self._settled.told(after.slowdowns)
         self.counters = difference(self._before.counters, after.counters)
+        self.work = PathWork(switch_ns, receiving_ns, calls, polled_cycles(threads, self.counters))
         self.distance = distance(self._before.distances_ns, after.distances_ns)
         # The whole window: a tool connects and takes leave as well, and threads work for that too.
         length_ns = cpu.at_ns - self._cpu.at_ns

@@ -1,10 +1,9 @@
 """The part of a site that is a host: the processes and cores of a deployment."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from nfvbed.dataplanes.dataplane import OwnEnds
+from nfvbed.dataplanes.dataplane import OwnEndsMaker, OwnKind
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import WorkThread
@@ -23,7 +22,7 @@ class HostView:
     """Returns the threads that do the packet work now, kernel threads included."""
     core_distances_ns: Callable[[], Distances | Unavailable] = lambda: Unavailable("it is not measured here")
     """Measures the one-way cache-line time between each switch core and each other core that shares the work."""
-    own_ends: Callable[[], AbstractContextManager[OwnEnds]] | None = None
-    """Puts ports of the switch's own in the place of the generator's, for a block; None: it has none."""
+    own_ends: Mapping[OwnKind, OwnEndsMaker] = field(default_factory=dict)
+    """Put ports of the switch's own in the place of the generator's, for a block, by their kind; empty: it has none."""
     close_generators: Callable[[], None] = lambda: None
     """Closes a generator that waits to be used, where one does: what wants its ports for something else calls it."""

@@ -3,10 +3,12 @@
 Whatever the rates are: bytes arrive, counts agree, and the host is as before.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import QualityWarning, Status, VnfKind
+from nfvbed.records import QualityWarning, Role, Status, VnfKind
 from nfvbed.records.results import ResultKind, TablePayload
 from nfvbed.run.kinds.sockets import CHECKSUM_LEFT
 from nfvbed.run.runner import Runner
@@ -82,16 +84,22 @@ def test_all_kinds_through_a_bridge(site, tmp_path):
     assert last["forwarded_rate_pps"] > 0, "the generator has its ports back"
 
 
-def test_tcp_through_vhost_user_ports(site):
+def test_tcp_through_vhost_user_ports_and_through_veth_ports_that_the_switch_adds(site):
     deployment = site.deploy(PROJECT.load_variant("ovs-dpdk"), "p2p")
-    with socket_ends(deployment, around(site, deployment)) as ends:
-        run = iperf3.tcp(sockettools.program(iperf3.NAME), ends.pair, iperf3.Streams(1, 1, None, "reno"))
-        assert run.value("throughput") > 0
-        assert run.raw["congestion_control"] == "reno"
-        client, server = ends.traffic()
-        assert client.tx_packets > 0
-        assert server.rx_packets > 0
-    site.verify(deployment)
+    generators = around(site, deployment)
+    own = replace(generators, own_veths=site.host_view(deployment).own_ends["veth"])
+    for resources, kind in ((generators, ""), (own, "own veth ports")):
+        with socket_ends(deployment, resources) as ends:
+            assert ends.kind == kind
+            run = iperf3.tcp(sockettools.program(iperf3.NAME), ends.pair, iperf3.Streams(1, 1, None, "reno"))
+            assert run.value("throughput") > 0
+            assert run.raw["congestion_control"] == "reno"
+            client, server = ends.traffic()
+            assert client.tx_packets > 0
+            assert server.rx_packets > 0
+            receiving = {thread.core for thread in ends.threads if thread.role is Role.GENERATOR}
+            assert receiving == {resources.arrangement.generator_core}
+        site.verify(deployment)
     generator = site.open_generator(deployment)
     generator.close()
     site.destroy(deployment)

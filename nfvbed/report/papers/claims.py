@@ -145,8 +145,14 @@ class _Figures:
             states = dict.fromkeys(cell.status.value for cell in cells.values() if cell.status is not Status.OK)
             named = ", ".join(f"{key} {value}" for key, value in {**measure.parameters, **subject.parameters}.items())
             lacking = f"no {measure.quantity} with {named}" if named else f"no {measure.quantity}"
-            raise _Lack(f"{subject.words}: {'; '.join((*states, *reasons)) or lacking}")
+            why = lacking if self._is_measured(cells, measure) else "; ".join((*states, *reasons)) or lacking
+            raise _Lack(f"{subject.words}: {why}")
         return found
+
+    def _is_measured(self, cells: Mapping[str, CellRecord], measure: Measure) -> bool:
+        """Return whether a measure's test ended well, so that whatever else is said of its cells is no reason."""
+        mine = (one for one in self._results or () if one.cell in cells and one.kind == measure.kind)
+        return any(one.status is Status.OK and one.payload for one in mine)
 
     def _rates(self, cells: Mapping[str, CellRecord]) -> Rounds:
         rates = [rate for rate in self._store.visit_rates(self._run.id) if rate.cell in cells]

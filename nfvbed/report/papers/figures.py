@@ -174,13 +174,16 @@ def _column(column: PublishedColumn) -> ColumnStatistics:
 def _newest(store: Store, runs: Iterable[RunRecord], tables: Sequence[PublishedTable]) -> dict[int, OwnRun]:
     """Return by the identity of each table the run that measured most of its columns; of equals the newest.
 
+    Runs of its experiment come before all others: these may have rows of the same kind under other conditions.
+
     Args:
         runs: newest first; each is read once, and let go.
     """
     best: dict[int, OwnRun] = {}
-    most: dict[int, int] = {}
+    most: dict[int, tuple[bool, int]] = {}
+    """Whether a table's best run is of its experiment, and how many columns it measured."""
     for run in runs:
-        left = [table for table in tables if most.get(id(table), 0) < _measurable(table)]
+        left = [table for table in tables if most.get(id(table), (False, 0)) < (True, _measurable(table))]
         if not left:
             break
         kinds = {table.measure.kind for table in left}
@@ -195,8 +198,9 @@ def _newest(store: Store, runs: Iterable[RunRecord], tables: Sequence[PublishedT
         for table in left:
             figures = _figures(cells, results, table)
             measured = sum(figure.value is not None for figure in figures)
-            if measured > most.get(id(table), 0):
-                most[id(table)] = measured
+            worth = (run.experiment == table.experiment, measured)
+            if measured and worth > most.get(id(table), (False, 0)):
+                most[id(table)] = worth
                 best[id(table)] = _own_run(store, run, figures)
     return best
 

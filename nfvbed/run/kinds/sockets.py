@@ -8,7 +8,7 @@ from functools import partial
 from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
 from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
-from nfvbed.records import Status
+from nfvbed.records import Deployment, Status
 from nfvbed.records.readings import Unavailable
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
@@ -30,7 +30,7 @@ from nfvbed.traffic.sockets.netperf import NetperfPrograms
 from nfvbed.traffic.sockets.sockettools import Tools
 from nfvbed.vnfs.guest.machines import PathGuests
 from nfvbed.vnfs.sockets import offloads
-from nfvbed.vnfs.sockets.ends import must_be_guests, socket_ends, tools_of, why_not
+from nfvbed.vnfs.sockets.ends import KERNEL, must_be_guests, socket_ends, tools_of, why_not
 from nfvbed.vnfs.sockets.guest_hosts import guest_hosts
 from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.offloads import Offloads
@@ -102,8 +102,8 @@ def _ends(cell_test: CellTest, hosts: PathGuests | HostResources) -> Iterator[So
 
 def _no_such_ends(spec: SocketTest, guests: PathGuests | Unavailable | None) -> str:
     """Return why the ends that a test asks for cannot be; empty where they can."""
-    if spec.ends == "testpmd" and guests is not None:
-        return "ends: testpmd is for hosts in namespaces; those of this path are virtual machines"
+    if spec.ends in ("testpmd", "veth") and guests is not None:
+        return f"ends: {spec.ends} is for hosts in namespaces; those of this path are virtual machines"
     return ""
 
 
@@ -120,8 +120,23 @@ def _directed(condition: Condition, spec: SocketTest) -> Condition:
 
 
 def _place(cell_test: CellTest, spec: SocketTest) -> HostResources:
-    host = require_host(cell_test.setup.site, cell_test.setup.deployment, "traffic between sockets")
-    return HostResources(host.workspace, host.arrangement, own_ends=host.own_ends if spec.ends == "own" else None)
+    deployment = cell_test.setup.deployment
+    host = require_host(cell_test.setup.site, deployment, "traffic between sockets")
+    own = host.own_ends
+    veths = own.get("veth") if spec.ends == "veth" else None
+    if spec.ends == "veth" and veths is None and deployment.ports[0].kind not in KERNEL:
+        raise _no_veths(deployment)
+    taps = own.get("tap") if spec.ends == "own" else None
+    return HostResources(host.workspace, host.arrangement, own_taps=taps, own_veths=veths)
+
+
+def _no_veths(deployment: Deployment) -> UnsupportedError:
+    return UnsupportedError(
+        "this data plane has no veth ports for hosts",
+        where="ends: veth",
+        observed=f"{deployment.variant}'s ports are {deployment.ports[0].kind.value}, and it adds no veth port",
+        fix="ends: own; Open vSwitch adds such ports where nfvbed writes its rules and its ports are vhost-user, memif",
+    )
 
 
 def check_congestion(name: str, tools: Tools) -> None:

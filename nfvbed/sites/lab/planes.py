@@ -231,7 +231,7 @@ class LabPlanes:
         return HostView(
             starter.workspace,
             starter.arrangement,
-            own_ends=live.plane.own_ends(deployment) if layout(deployment.topology).outside else None,
+            own_ends=live.plane.own_ends(deployment) if layout(deployment.topology).outside else {},
             work_threads=lambda: self.work_threads(deployment),
             core_distances_ns=lambda: self.core_distances_ns(deployment),
         )

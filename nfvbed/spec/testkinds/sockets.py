@@ -20,11 +20,12 @@ class SocketTest(NamedTest):
 
     duration_s: int = Field(5, ge=1, le=3600)
     """Length of each run of the tool, in whole seconds, as the tools take them."""
-    ends: Literal["own", "testpmd", "guests"] = Field("own", exclude_if=lambda value: value == "own")
+    ends: Literal["own", "veth", "testpmd", "guests"] = Field("own", exclude_if=lambda value: value == "own")
     """Ends of the path. `own`: ports of the switch's own where it has such beside the generator's (Open vSwitch's tap
-    ports on the userspace datapath), else the generator's; `testpmd`: always the generator's, on vhost-user and memif
-    behind taps and testpmd; `guests`: the first two guests that are joined with each other, as those of a chain, whose
-    forwarding is paused."""
+    ports on the userspace datapath), else the generator's; `veth`: the generator's where those are veth, else veth
+    ports that the switch adds (Open vSwitch's polling threads serve them by AF_XDP sockets); `testpmd`: always the
+    generator's, on vhost-user and memif behind taps and testpmd; `guests`: the first two guests that are joined with
+    each other, as those of a chain, whose forwarding is paused."""
     repetitions: int = Field(3, ge=1, le=100)
     """Runs under each condition; a row is their median, with the least and the greatest."""
     direction: Literal["forward", "reverse"] = "forward"

@@ -19,7 +19,7 @@ from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
 from nfvbed.vnfs.sockets.guest_hosts import GuestTools
 from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
-from nfvbed.vnfs.sockets.own_hosts import own_hosts
+from nfvbed.vnfs.sockets.own_hosts import tap_hosts, veth_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb
 
 KERNEL = (PortKind.VETH,)
@@ -85,8 +85,12 @@ def socket_ends(deployment: Deployment, around: HostResources) -> Iterator[Socke
     on_kernel = deployment.ports[0].kind in KERNEL
     if on_kernel and deployment.vnfs:
         _refuse_trap(deployment)
-    if around.own_ends is not None:
-        with own_hosts(deployment, around, around.own_ends) as ends:
+    if around.own_taps is not None:
+        with tap_hosts(deployment, around, around.own_taps) as ends:
+            yield ends
+        return
+    if around.own_veths is not None:
+        with veth_hosts(deployment, around, around.own_veths) as ends:
             yield ends
         return
     hosts = kernel_hosts if on_kernel else dpdk_hosts

@@ -8,7 +8,6 @@ the eNB, which sends to the serving gateway, and the server, which sends to a UE
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Protocol
 from pyroute2 import IPRoute
 from pyroute2.netlink.rtnl import ndmsg
 
-from nfvbed.dataplanes.dataplane import OwnEnds
+from nfvbed.dataplanes.dataplane import OwnEndsMaker
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.generator import destination_macs
 from nfvbed.host.ledger.processes import ManagedProcess
@@ -53,8 +52,10 @@ class HostResources:
     arrangement: Arrangement
     root: Path = PROJECT_ROOT
     """Folder of the project, where `native/build` is."""
-    own_ends: Callable[[], AbstractContextManager[OwnEnds]] | None = None
-    """Puts the switch's own ports in the place of the generator's; None: sockets are on the generator's ports."""
+    own_taps: OwnEndsMaker | None = None
+    """Puts tap ports of the switch's own in the place of the generator's."""
+    own_veths: OwnEndsMaker | None = None
+    """Puts veth ports there. Without either, sockets are on the generator's ports."""
 
 
 class EndCores(Protocol):

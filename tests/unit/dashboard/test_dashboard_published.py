@@ -22,19 +22,20 @@ OLDER = "01930000-0000-7000-8000-000000000009"
 GBIT = 10**9
 
 
-def row(streams: int, gbits: float) -> MeasuredRow:
+def row(streams: int, gbits: float, **more: str) -> MeasuredRow:
     figures = (
         Quantity(name="throughput", value=gbits * GBIT, unit="bit/s", low=0.9 * gbits * GBIT, high=1.1 * gbits * GBIT),
         Quantity(name="retransmits", value=3.0, unit="segments"),
     )
-    parameters = {"tool": "iperf3", "streams": streams}
+    parameters = {"tool": "iperf3", "streams": streams, **more}
     return MeasuredRow(
         label=f"{streams} streams", parameters=parameters, quantities=figures, sequences=tuple(range(1, 11))
     )
 
 
 def result(run: str, variant: str, gbits: float, **changed: object) -> ResultRecord:
-    payload = TablePayload(rows=(row(4, 2 * gbits), row(1, gbits))).model_dump(mode="json")
+    rows = (row(4, 2 * gbits, offloads="none"), row(1, gbits, offloads="none"))
+    payload = TablePayload(rows=rows).model_dump(mode="json")
     entry = ResultRecord(
         run=run, cell=f"{variant}/p2p/1518", round=1, test="tcp", kind=ResultKind.TCP_THROUGHPUT, payload=payload,
         started_at="2026-01-02T03:10:00Z", ended_at="2026-01-02T03:10:00Z",

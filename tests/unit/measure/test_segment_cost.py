@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.measure.segmentcost import SystemCalls, run_ns, segment_costs, waiting
-from nfvbed.records import Engine, Role, WorkThread
+from nfvbed.measure.segmentcost import PathWork, SystemCalls, polled_cycles, run_ns, segment_costs, waiting
+from nfvbed.records import NOT_SEPARABLE, Engine, Role, SwitchCounters, WorkThread
 from nfvbed.records.readings import CpuSample, ThreadSample
 from nfvbed.records.segments import ALL, CALL_BYTES, CLIENT, CORES_BUSY, RECEIVING, SEGMENT_BYTES, SWITCH, cycles_of
 from nfvbed.traffic.sockets.figures import Figure, SocketFigures
@@ -35,13 +35,11 @@ def test_cycles_are_shared_out_over_the_segments_that_arrived():
     rate = segments * SEGMENT_BYTES * 8 / 2
     found = segment_costs(
         run(throughput=rate, client_CPU=50.0, server_CPU=25.0),
-        switch_ns=NS_PER_S // 2,
-        receiving_ns=0,
-        calls=SystemCalls(100, 150_000),
+        PathWork(switch_ns=NS_PER_S // 4, receiving_ns=0, calls=SystemCalls(100, 150_000), polled_cycles=500_000_000),
         tsc_hz=2_000_000_000,
     )
     values = {figure.name: figure.value for figure in found}
-    # Half of two seconds at 2 GHz, over a million segments.
+    # Half of two seconds at 2 GHz, over a million segments; of the switch a quarter of one, and as much by polling.
     assert values[cycles_of(CLIENT)] == pytest.approx(2000)
     assert values[cycles_of(SWITCH)] == pytest.approx(1000)
     assert values[cycles_of(RECEIVING)] == 0
@@ -54,15 +52,30 @@ def test_cycles_are_shared_out_over_the_segments_that_arrived():
 def test_a_tool_that_does_not_tell_gives_no_costs(lacking):
     known = {"throughput": 1e9, "client_CPU": 50.0, "server_CPU": 25.0}
     figures = run(**{key: value for key, value in known.items() if key.replace("_", " ") != lacking})
-    assert segment_costs(figures, 1, 1, SystemCalls(1, 1), 10**9) == ()
+    assert segment_costs(figures, PathWork(1, 1, SystemCalls(1, 1)), 10**9) == ()
 
 
 def test_a_switch_without_system_calls_has_no_bytes_a_call():
-    found = segment_costs(run(throughput=1e9, client_CPU=50.0, server_CPU=25.0), 1, 1, SystemCalls(0, 0), 10**9)
+    work = PathWork(1, 1, SystemCalls(0, 0))
+    found = segment_costs(run(throughput=1e9, client_CPU=50.0, server_CPU=25.0), work, 10**9)
     assert CALL_BYTES not in {figure.name for figure in found}
 
 
-def test_threads_that_poll_are_left_out():
+def counted(busy: int | str) -> SwitchCounters:
+    return SwitchCounters.model_validate({"packets": 1, "busy_cycles": busy, "source": "x"})
+
+
+def test_of_threads_that_poll_the_cycles_with_frames_count():
+    polls, waits = thread(1, polling=True), thread(2)
+    assert polled_cycles((polls, waits), counted(70)) == 70
+    # Counted of threads whose run time is known, or not told.
+    assert polled_cycles((waits,), counted(70)) == 0
+    assert polled_cycles((thread(3, Role.GENERATOR, polling=True), waits), counted(70)) == 0
+    assert polled_cycles((polls,), counted(NOT_SEPARABLE)) == 0
+    assert polled_cycles((polls,), None) == 0
+
+
+def test_run_times_are_not_of_threads_that_poll():
     threads = (thread(1), thread(2, polling=True), thread(3, Role.GENERATOR))
     assert waiting(threads, Role.SWITCH) == (threads[0],)
     assert waiting(threads, Role.GENERATOR) == (threads[2],)

@@ -18,12 +18,13 @@ from tests.stored_runs import put
 
 KISTI = next(entry for entry in publications() if entry.name == "kisti-2017")
 GBIT = 1e9
+OTHER = "01a00000-0000-7000-8000-0000000000ff"
 
 
-def result(variant: str, number: int, gbits: float, **changed: object) -> ResultRecord:
+def result(variant: str, number: int, gbits: float, offloads: str = "none", **changed: object) -> ResultRecord:
     row = MeasuredRow(
         label="1 stream",
-        parameters={"tool": "iperf3", "streams": 1},
+        parameters={"tool": "iperf3", "streams": 1, **({"offloads": offloads} if offloads else {})},
         quantities=(Quantity(name="throughput", value=gbits * GBIT, unit="bit/s"),),
         sequences=(number,),
     )
@@ -35,10 +36,13 @@ def result(variant: str, number: int, gbits: float, **changed: object) -> Result
     return entry.model_copy(update=changed)
 
 
-def stored(path: Path, *results: ResultRecord, site: str = "lab") -> Store:
+def stored(path: Path, *results: ResultRecord, site: str = "lab", blocked: str = "") -> Store:
     with Store.open(path) as store:
         data = build(Scenario(run=RUN, systems=(BRIDGE, OVS), rounds=1))
         record = data.run.model_copy(update={"experiment": "seed-kisti-vswitch", "site": site})
+        if blocked:
+            changed = {"status": Status.BLOCKED, "reason": blocked}
+            data = dataclasses.replace(data, cells=tuple(cell.model_copy(update=changed) for cell in data.cells))
         put(store, dataclasses.replace(data, run=record, results=results))
     return Store.open(path, read_only=True, migrated=False)
 
@@ -59,7 +63,7 @@ def test_a_claim_is_judged_on_the_rounds_of_its_experiment(tmp_path: Path):
     assert "10 rounds" in claims["dpdk-faster"].why and "published 1.205" in claims["dpdk-faster"].why
     assert claims["two-is-best"].verdict is ClaimVerdict.NOT_RUN
     assert claims["nine-gigabits"].verdict is ClaimVerdict.CANNOT
-    assert "ovs-kernel/p2p is not among what the run measured" in claims["dpdk-steadier-than-ovs"].why
+    assert "ovs-kernel/p2p offloads none is not among what the run measured" in claims["dpdk-steadier-than-ovs"].why
 
 
 def test_few_rounds_and_emulated_guests_say_nothing(tmp_path: Path):
@@ -75,6 +79,31 @@ def test_what_failed_has_the_reason_of_its_result(tmp_path: Path):
     with stored(tmp_path / "x.sqlite", *refused) as store:
         claim = judged(store)["dpdk-faster"]
     assert claim.verdict is ClaimVerdict.CANNOT and "unsupported: no iperf3" in claim.why
+
+
+def test_what_was_measured_otherwise_is_no_fault_of_its_cell(tmp_path: Path):
+    native = both(8, offloads="")
+    with stored(tmp_path / "x.sqlite", *native, blocked="placement: 6 of 8 repetitions") as store:
+        claim = judged(store)["dpdk-faster"]
+    assert claim.verdict is ClaimVerdict.CANNOT
+    assert "no throughput with tool iperf3, streams 1, offloads none" in claim.why
+    assert "placement" not in claim.why
+
+
+def test_a_table_shows_its_own_experiment_before_newer_runs_of_others(tmp_path: Path):
+    path = tmp_path / "x.sqlite"
+    stored(path, *both(10)).close()
+    with Store.open(path) as store:
+        data = build(Scenario(run=OTHER, systems=(BRIDGE, OVS), rounds=1))
+        newer = data.run.model_copy(
+            update={"experiment": "seed-sigcomm-offloads", "started_at": "2027-01-02T03:10:00Z"}
+        )
+        results = tuple(entry.model_copy(update={"run": OTHER}) for entry in both(6))
+        put(store, dataclasses.replace(data, run=newer, results=results))
+        (seen,) = see_publications(store, (KISTI,))
+        (alone,) = see_publications(store, (KISTI,), only=[OTHER])
+    assert seen.tables[0].own is not None and seen.tables[0].own.run == RUN
+    assert alone.tables[0].own is not None and alone.tables[0].own.run == OTHER, "better than none"
 
 
 def test_without_a_store_nothing_has_run():

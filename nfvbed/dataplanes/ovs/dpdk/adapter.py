@@ -1,20 +1,21 @@
 """Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of NICs."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DeployRequest, OwnEnds
+from nfvbed.dataplanes.dataplane import DeployRequest, OwnEndsMaker, OwnKind
 from nfvbed.dataplanes.ovs import openflow, reading, tuning
 from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
+from nfvbed.dataplanes.ovs.inplace import LedPath
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.owntaps import TSO, own_taps
+from nfvbed.dataplanes.ovs.ownveths import own_veths
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
@@ -121,21 +122,22 @@ class OvsDpdk(OvsSwitch):
             warnings=place.warnings,
         )
 
-    def own_ends(self, deployment: Deployment) -> Callable[[], AbstractContextManager[OwnEnds]] | None:
-        """Return its own taps where nfvbed writes the rules and frames stay as they are.
+    def own_ends(self, deployment: Deployment) -> Mapping[OwnKind, OwnEndsMaker]:
+        """Return taps and veth ports where nfvbed writes the rules and frames stay as they are.
 
         Around a mobile core the ends stay as they are.
         """
         state, plan = OvsState.of(deployment), layout_of(deployment)
         numbers = port_numbers(plan)
         if plan.name == VEPC or not {"p0", "p1"} <= numbers.keys() or state.steering not in (STATIC_RULES, NORMAL):
-            return None
+            return {}
         rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
         if state.steering != NORMAL:
             rules = list(path_rules(steering_path(plan)))
-        pid = self._workspace(deployment).process(SWITCH).pid
-        thread = reading.main_thread(pid, state.control_cores)
-        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]), thread)
+        workspace = self._workspace(deployment)
+        path = LedPath(self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]))
+        thread = reading.main_thread(workspace.process(SWITCH).pid, state.control_cores)
+        return {"tap": partial(own_taps, path, thread), "veth": partial(own_veths, path, workspace.libxdp)}
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return what the generator needs to know of the ends of the path."""

@@ -2,11 +2,12 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 
 from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.connections import Connections, ConnectionTracker
-from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.dataplane import DeployRequest, OwnEndsMaker, OwnKind
 from nfvbed.dataplanes.ovs import watching
 from nfvbed.dataplanes.ovs.afxdp.adapter import OvsAfxdp
 from nfvbed.dataplanes.ovs.binaries import binaries_of
@@ -74,8 +75,9 @@ class LogicalNetwork(OvsSwitch):
         control = deployment.control | router_ends(options).as_control() | more
         return deployment.model_copy(update={"control": control, "versions": {**deployment.versions, "ovn": version}})
 
-    def own_ends(self, deployment: Deployment) -> None:
-        """Offer no taps of its own: one would be no port of the logical network, whose rules are OVN's."""
+    def own_ends(self, deployment: Deployment) -> Mapping[OwnKind, OwnEndsMaker]:
+        """Offer no ports of its own: one would be no port of the logical network, whose rules are OVN's."""
+        return {}
 
     def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
         """Write the logical topology, start OVN's daemons, and wait until the bridge has its rules."""

@@ -1,4 +1,4 @@
-"""Hosts on ports of the switch's own: the switch gives its ports up before their namespaces go."""
+"""Hosts on ports of the switch's own: taps are given up before their namespaces go, veth pairs stay where they are."""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from nfvbed.dataplanes.dataplane import OwnEnds
-from nfvbed.records import Deployment
+from nfvbed.records import Deployment, GeneratorPort, PortKind, Role, WorkThread
 from nfvbed.vnfs.sockets import own_hosts as module
+from nfvbed.vnfs.sockets.hosts import NamespaceEnds
 
 
 @pytest.fixture(name="order")
@@ -37,7 +38,7 @@ def test_ports_go_before_the_namespaces(order, fails):
     around = SimpleNamespace(workspace=None, arrangement=None)
 
     def use():
-        with module.own_hosts(deployment, around, own_ends):
+        with module.tap_hosts(deployment, around, own_ends):
             if fails:
                 raise ValueError("a tool failed")
 
@@ -47,3 +48,34 @@ def test_ports_go_before_the_namespaces(order, fails):
     else:
         use()
     assert order == ["spaces", "ports", "own0 to a", "own1 to b", "no ports", "no spaces"]
+
+
+def test_hosts_on_veth_pairs_are_those_of_kernel_ports_with_receive_threads(order, monkeypatch):
+    thread = WorkThread(role=Role.GENERATOR, pid=9, tid=9, core=1, name="napi/user0")
+
+    @contextmanager
+    def own_ends():
+        order.append("ports")
+        yield OwnEnds(netns="switch", devices=("user0", "user1"), what="veth pairs", kind="own veth ports")
+        order.append("no ports")
+
+    @contextmanager
+    def kernel_hosts(deployment, around):
+        order.append("hosts")
+        assert deployment.ports == tuple(
+            GeneratorPort(engine="xdp", spec=name, kind=PortKind.VETH, netns="switch") for name in ("user0", "user1")
+        )
+        yield NamespaceEnds(hosts=(), devices=(), pair=None, cores=None, what="the generator's ports")
+        order.append("no hosts")
+
+    def place_generator(names, netns, arrangement):
+        order.append(f"threads of {', '.join(names)} in {netns}")
+        return (thread,)
+
+    monkeypatch.setattr(module, "kernel_hosts", kernel_hosts)
+    monkeypatch.setattr(module, "place_generator", place_generator)
+    deployment = Deployment(id="1", variant="ovs-dpdk", site="lab", topology="p2p", ports=())
+    around = SimpleNamespace(workspace=None, arrangement=None)
+    with module.veth_hosts(deployment, around, own_ends) as ends:
+        assert (ends.what, ends.kind, ends.threads) == ("veth pairs", "own veth ports", (thread,))
+    assert order == ["ports", "threads of user0, user1 in switch", "hosts", "no hosts", "no ports"]
